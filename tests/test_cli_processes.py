@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -126,3 +127,104 @@ def test_small_address_space_refused(kibibytes: int, tmp_path: Path) -> None:
     assert (
         process.stderr == f"sojourn: address space is limited to {kibibytes} KiB (ulimit -v); at least 2000000 KiB are needed\n"
     )
+
+
+MAIN = [sys.executable, "-c", "import sys; from sojourn.cli import main; sys.argv[0] = 'sojourn'; main()"]
+
+
+def one_line(process: "subprocess.CompletedProcess[str]") -> bool:
+    return process.stderr.startswith("sojourn: ") and process.stderr.count("\n") == 1
+
+
+def test_few_open_files_refused(scenario_file: ScenarioFile) -> None:
+    """A command under a small `ulimit -n` ends at once with one line, whatever its libraries would do with so few."""
+    process = subprocess.run(
+        [*MAIN, "run", str(scenario_file())],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8)),
+    )
+    assert process.returncode == 1
+    assert process.stderr == "sojourn: open files are limited to 8 (ulimit -n); at least 64 are needed\n"
+
+
+def test_limited_files_say_so(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """A command that meets `ulimit -f` in the journal says so in one line; one that makes no store leaves nothing."""
+    for limit, status, told in (
+        (8_192, 1, "(files are limited to 8 KiB, ulimit -f); finished runs are kept"),
+        (100, 2, "File too"),
+    ):
+        out = tmp_path / str(limit)
+        process = subprocess.run(
+            [*MAIN, "run", str(scenario_file()), "--out", str(out)],
+            capture_output=True,
+            text=True,
+            check=False,
+            preexec_fn=partial(resource.setrlimit, resource.RLIMIT_FSIZE, (limit, limit)),
+        )
+        assert process.returncode == status
+        assert one_line(process)
+        assert told in process.stderr
+    assert not list(out.iterdir())
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--csv"]])
+def test_closed_output(options: list[str], scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """With standard output closed a command does its work and says nothing; no file that it opens takes the output's place."""
+    command = [*MAIN, "run", str(scenario_file()), "--out", str(tmp_path / "out"), *options]
+    process = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, preexec_fn=lambda: os.close(1))
+    assert (process.returncode, process.stderr) == (0, "")
+    assert pl.read_parquet(tmp_path / "out" / "runs.parquet").height == 1
+
+
+def test_locale_without_letters(scenario_file: ScenarioFile) -> None:
+    """A letter that the output's encoding lacks is ``?`` in a table; JSON and CSV are UTF-8 in any locale."""
+    command = [*MAIN, "run", str(scenario_file(('to = "b"', 'to = "b"\ngroup = "größe"')))]
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
+    for options, told in (([], b"gr??e"), (["--json"], "größe".encode()), (["--csv"], "größe".encode())):
+        process = subprocess.run([*command, *options], capture_output=True, check=False, env=environment)
+        assert (process.returncode, process.stderr) == (0, b"")
+        assert told in process.stdout
+
+
+@pytest.mark.parametrize("kibibytes", [4_000_000, 36_000_000])
+def test_no_room_to_draw(kibibytes: int, scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """`plot` under a `ulimit -v` in which its JavaScript engine would end the process is one line, and no file is begun."""
+    out = tmp_path / "out"
+    subprocess.run([*MAIN, "run", str(scenario_file()), "--out", str(out)], capture_output=True, check=True)
+    limit = (kibibytes * 1024, kibibytes * 1024)
+    process = subprocess.run(
+        [*MAIN, "plot", str(out), "--figure", "box-sojourn-mean", "--out", str(tmp_path / "figure.png")],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit),
+    )
+    assert (process.returncode, one_line(process)) == (1, True), process.stderr
+    assert f"address space is limited to {kibibytes} KiB (ulimit -v); drawing needs 80000000 KiB" in process.stderr
+    assert not (tmp_path / "figure.png").exists()
+
+
+def test_complete_store_is_read_only(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """Of a complete store on a read-only disk `run` shows the tables, and `query` answers; nothing on it changes."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=50m", "tmpfs", disk], capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip("no file system can be mounted here")
+    run = [*MAIN, "run", str(scenario_file()), "--out", str(disk / "out")]
+    try:
+        made = subprocess.run(run, capture_output=True, text=True, check=True)
+        before = {path: path.read_bytes() for path in disk.rglob("*") if path.is_file()}
+        subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        again = subprocess.run([*run, "--jobs", "1"], capture_output=True, text=True, check=False)
+        assert (again.returncode, again.stdout) == (0, made.stdout), again.stderr
+        query = [*MAIN, "query", str(disk / "out"), "select count(*) as n from flows", "--csv"]
+        assert subprocess.run(query, capture_output=True, text=True, check=True).stdout.split() == ["n", "2"]
+        more = subprocess.run([*run, "--seeds", "2"], capture_output=True, text=True, check=False)
+        assert more.returncode == 1
+        assert "attempt to write a readonly database; finished runs are kept" in more.stderr
+        assert {path: path.read_bytes() for path in disk.rglob("*") if path.is_file()} == before
+    finally:
+        subprocess.run(["umount", "--lazy", disk], check=True)

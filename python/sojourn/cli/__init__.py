@@ -6,7 +6,7 @@ It starts at once: a command's module loads only what its options need, and the 
 import os
 import sys
 
-from sojourn.cli import interrupts
+from sojourn.cli import interrupts, streams
 
 #: The allocator of polars returns free memory at once, not after half a second. With millions of rows that is what else would be
 #: most of a command's memory. Source: jemalloc's manual, "TUNING", opt.dirty_decay_ms.
@@ -20,11 +20,11 @@ def main() -> None:
     """Runs the command line and exits; an error is one line on stderr, never a traceback."""
     try:
         interrupts.catch()
+        streams.prepare()
         # Here, because an interrupt may come while the libraries are being loaded.
         from sojourn.cli.commands import status
 
         ended = status(sys.argv[1:])
     except KeyboardInterrupt:
         ended = interrupts.complain()
-    interrupts.leave()
-    sys.exit(ended)
+    interrupts.end(ended)

@@ -27,6 +27,9 @@ OUT_OF_MEMORY = "out of memory; results so far are kept; repeat the command to r
 #: own ways, and some of these never end.
 LEAST_ADDRESS_SPACE = 2_000_000 * 1024
 
+#: Open files that commands need: the libraries' own, and the old and new files of all frames while results are merged.
+LEAST_FILES = 64
+
 #: What a shell sets to ask for completions.
 COMPLETION = "_SOJOURN_COMPLETE"
 
@@ -90,6 +93,9 @@ def sojourn() -> None:
         raise SojournError(
             f"address space is limited to {limit // 1024} KiB (ulimit -v); at least {LEAST_ADDRESS_SPACE // 1024} KiB are needed"
         )
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit != resource.RLIM_INFINITY and limit < LEAST_FILES:
+        raise SojournError(f"open files are limited to {limit} (ulimit -n); at least {LEAST_FILES} are needed")
 
 
 def status(arguments: list[str]) -> int:

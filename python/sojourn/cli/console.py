@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 
 import click
 
+from sojourn.cli import streams
 from sojourn.table import Table, Tables, print_table, write_csv, write_json
 
 #: How tables are printed: as text unless a program reads them.
@@ -13,6 +14,8 @@ Form: TypeAlias = Literal["json", "csv"] | None
 
 def put(tables: Tables, form: Form = None) -> None:
     """Prints tables."""
+    if form is not None:
+        streams.write_utf8()
     match form:
         case "json":
             write_json(tables, sys.stdout)

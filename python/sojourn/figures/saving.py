@@ -6,6 +6,7 @@ from typing import Literal
 
 from sojourn.errors import InputError
 from sojourn.figures.chart import Chart
+from sojourn.figures.engine import check_room
 from sojourn.store import write_whole
 
 #: Dots an inch of a PNG, as printers want them.
@@ -19,7 +20,9 @@ def save(chart: Chart, path: Path, form: Format) -> None:
 
     Raises:
         InputError: it cannot be written there.
+        SojournError: there is no room to draw it in.
     """
+    check_room()
     try:
         write_whole(path, lambda unfinished: chart.save(str(unfinished), format=form, ppi=DOTS))
     except OSError as error:
@@ -28,6 +31,7 @@ def save(chart: Chart, path: Path, form: Format) -> None:
 
 def svg(chart: Chart) -> str:
     """A chart as the text of an SVG file, for pages that hold it."""
+    check_room()
     text = io.StringIO()
     chart.save(text, format="svg")
     return text.getvalue()

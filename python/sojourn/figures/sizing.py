@@ -9,6 +9,7 @@ import vl_convert
 from sojourn import names
 from sojourn.errors import InputError
 from sojourn.figures.chart import Chart
+from sojourn.figures.engine import check_room
 from sojourn.figures.look import DOCUMENT
 from sojourn.units import number_and_unit
 
@@ -87,6 +88,7 @@ def _as_wide(draw: Callable[[int], Chart], width: float) -> Chart:
 
 def size(chart: Chart) -> tuple[float, float]:
     """Width and height of a chart as it is drawn, in points."""
+    check_room()
     found = _SIZE.search(vl_convert.vegalite_to_svg(chart.to_dict(validate=False)))
     if found is None:
         raise ValueError("an SVG without a size")

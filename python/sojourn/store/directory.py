@@ -1,6 +1,8 @@
 """A directory of results."""
 
 import errno
+import os
+import resource
 import sqlite3
 import warnings
 from collections import Counter
@@ -90,7 +92,8 @@ class Store:
     def note(self, made_by: Provenance) -> None:
         """Writes down what makes the runs that are to come, unless that stands there already."""
         with self._failing(), self._locked():
-            provenance.note(self.directory, made_by)
+            if os.access(self.directory, os.W_OK):  # otherwise there can be no runs to come
+                provenance.note(self.directory, made_by)
 
     @property
     def provenance(self) -> Sequence[Provenance]:
@@ -292,7 +295,7 @@ class Store:
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
                 raise StoreFailed(f"{self.directory / JOURNAL}: {FULL}") from None
-            raise StoreFailed(f"{self.directory / JOURNAL}: {error}; {kept}") from None
+            raise StoreFailed(f"{self.directory / JOURNAL}: {error}{_limited(error)}; {kept}") from None
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise StoreFailed(f"{error.filename or self.directory}: {FULL}") from None
@@ -385,6 +388,14 @@ def _frame_of(keys: Iterator[str]) -> pl.DataFrame:
     while chunk := list(islice(keys, KEYS_AT_ONCE)):
         column.append(pl.Series("key", chunk))
     return column.to_frame()
+
+
+def _limited(error: sqlite3.Error) -> str:
+    """What a shell's limit on the size of files has to do with an error; SQLite says only that it could not write."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if limit == resource.RLIM_INFINITY or (getattr(error, "sqlite_errorcode", 0) & 0xFF) != sqlite3.SQLITE_IOERR:
+        return ""
+    return f" (files are limited to {limit // 1024} KiB, ulimit -f)"
 
 
 def _runs(number: int) -> str:

@@ -344,8 +344,10 @@ class Journal:
 
     def add_axes(self, axes: Sequence[str]) -> None:
         """Adds those axes that are new."""
-        with self._transaction():
-            self._add_axes(axes)
+        # Nothing is written where nothing is new, so that a complete store may be read-only.
+        if not set(axes).issubset(self.axes()):
+            with self._transaction():
+                self._add_axes(axes)
 
     def metrics(self, frame: str) -> list[str]:
         """The metrics that records may have in a frame."""
@@ -353,8 +355,10 @@ class Journal:
 
     def add_metrics(self, frame: str, names: Iterable[str]) -> None:
         """Says that records may have these metrics in a frame."""
-        with self._transaction():
-            self._database.executemany("INSERT OR IGNORE INTO metrics VALUES (?, ?)", ((frame, name) for name in names))
+        new = set(names).difference(self.metrics(frame))
+        if new:
+            with self._transaction():
+                self._database.executemany("INSERT OR IGNORE INTO metrics VALUES (?, ?)", ((frame, name) for name in sorted(new)))
 
     def _add_axes(self, axes: Sequence[str]) -> None:
         self._database.executemany("INSERT OR IGNORE INTO axes (name) VALUES (?)", ((axis,) for axis in axes))
