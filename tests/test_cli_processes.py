@@ -64,6 +64,14 @@ def test_closed_pipe_is_no_error() -> None:
     assert shown.stderr == ""
 
 
+def test_module_is_the_command() -> None:
+    """`python -m sojourn` is the command line, and calls itself `sojourn`."""
+    command = [sys.executable, "-m", "sojourn", "describe", "nonsense"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert shown.stderr.startswith('sojourn: unknown name "nonsense"')
+
+
 def test_progress_on_terminal(scenario_file: ScenarioFile) -> None:
     """The bar shows finished runs and simulated seconds a second on stderr, here a terminal, and not on stdout."""
     terminal, stderr = pty.openpty()

@@ -78,7 +78,7 @@ def test_own_file_travels(
 
 
 def test_killed_worker_changes_nothing(scheduler: distributed.LocalCluster, tmp_path: Path) -> None:
-    """A campaign on a cluster writes the same bytes as a local one, even if a worker is killed."""
+    """A campaign on a cluster writes the same bytes as a local one, even if a worker is killed, and a line says that one was."""
     planned = campaigns.small(REPETITIONS)
     with Store(tmp_path / "here", create=True) as store:
         run(planned, SIMULATOR, store)
@@ -89,11 +89,14 @@ def test_killed_worker_changes_nothing(scheduler: distributed.LocalCluster, tmp_
             killed.append(next(iter(scheduler.workers.values())).pid)
             os.kill(killed[0], signal.SIGKILL)
 
-    cluster = Cluster(scheduler.scheduler_address)
+    said: list[str] = []
+    cluster = Cluster(scheduler.scheduler_address, said.append)
     with Store(tmp_path / "there", create=True) as store:
         outcome = run(planned, SIMULATOR, store, elsewhere=cluster.execute, observer=Watching(kill_one))
     cluster.close()
     assert killed
+    assert len(said) == 1, said
+    assert said[0].startswith("a worker of the cluster is lost: tcp://")
     assert outcome.failures == []
     assert parquet(tmp_path / "there") == parquet(tmp_path / "here")
 

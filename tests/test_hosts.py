@@ -115,7 +115,7 @@ def test_drawn_delays_of_repetitions() -> None:
     runs = planned.runs(3, Identity("simulator", "1", ""))
     assert [run.text for run in runs] == [text(run_of(given, seed)) for seed in (1, 2, 3)]
     assert list(requests(runs[1].text, (1, 2, 3))) == [run.request for run in runs]
-    found = sojourn.run(Scenario.of(given), seeds=2).flows
+    found = sojourn.run(given, seeds=2).flows
     assert found.filter(seed=1)["rtt_min"].to_list() != found.filter(seed=2)["rtt_min"].to_list()
 
 

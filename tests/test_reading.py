@@ -181,3 +181,25 @@ def test_queries_of_all_forms(sql: str, made: Path, monkeypatch: pytest.MonkeyPa
     for out in (made, link, Path("out"), Path("link")):
         with sojourn.open(out) as store:
             assert store.sql(sql.format(out=out)).height > 0
+
+
+def test_query_of_another_directory(made: Path, tmp_path: Path, capsys: Capture) -> None:
+    """A query joins the tables of a directory that `--with` names; only these directories are read, and names are checked."""
+    other = tmp_path / "other"
+    keep(planned(lambda: from_data(scenario_data(), "test"), 3), other)
+    sql = "select before.seed from runs right join old.runs as before using (request) where runs.key is null"
+    assert status(["query", str(made), sql, "--with", f"old={other}", "--csv"]) == 0
+    assert capsys.readouterr().out == "seed\n3\n"
+    with sojourn.open(made) as store, sojourn.open(other) as older:
+        assert store.sql("select count(*) from old.runs", {"old": older}).item() == 3
+        assert store.sql("select count(*) from runs").item() == 2
+        with pytest.raises(InputError, match="a query reads only files of the results directory"):
+            store.sql(f"select * from '{tmp_path}/elsewhere.parquet', old.runs", {"old": older})
+    for option, message in {
+        "old": "write NAME=DIR2",
+        f"main={other}": "cannot name a directory in SQL",
+        f"a-b={other}": "cannot name a directory in SQL",
+        f"old={tmp_path}": "not a results directory",
+    }.items():
+        assert status(["query", str(made), "from old.runs", "--with", option]) == 2
+        assert message in complaint(capsys)

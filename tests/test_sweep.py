@@ -1,4 +1,5 @@
 import itertools
+import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -554,3 +555,20 @@ def test_too_many_steps() -> None:
     """A range has at most a million values, and more are refused before they are made."""
     with pytest.raises(InputError, match=r"axes\.count\.steps: must be less than or equal to 1000000, not 1000000000"):
         swept(axes={"count": {"key": "flows.0.count", "range": "1..1000000000", "steps": 10**9}})
+
+
+def test_dictionary_is_run(scenario_file: Callable[..., Path]) -> None:
+    """`sojourn.run` takes a scenario file's tables as a dictionary: the runs are those of the file, and its errors name keys."""
+    sweep = {"seeds": 2, "axes": {"tcp": TCP}}
+    file_of_same = scenario_file()
+    text_of_sweep = (
+        '[sweep]\nseeds = 2\naxes.tcp = { key = "flows.*.tcp", values = ["newreno", { name = "cubic", beta = 0.8 }] }\n'
+    )
+    file_of_same.write_text(SMALL_TOML + text_of_sweep, encoding="utf-8")
+    data = {**tomllib.loads(SMALL_TOML), "sweep": sweep}
+    found = sojourn.run(data, backend=Inventor(), only={"tcp": "newreno"}, changes={"duration": "5 s"})
+    of_file = sojourn.run(file_of_same, backend=Inventor(), only={"tcp": "newreno"}, changes={"duration": "5 s"})
+    assert found.runs.equals(of_file.runs)
+    assert found.command.startswith("sojourn.run(<scenario small>, only=")
+    with pytest.raises(InputError, match=r'the scenario: unknown key "flow", did you mean "flows"'):
+        sojourn.run({**scenario_data(), "flow": []})

@@ -48,17 +48,19 @@ def load(path: str | Path) -> Scenario:
     return cell.scenario
 
 
-def expand(path: str | Path) -> Matrix:
+def expand(path: str | Path | Mapping[str, Any]) -> Matrix:
     """Reads a scenario file that may have a sweep; ``cells()`` of what it returns makes its cells one by one.
+
+    A dictionary stands for the file that has these tables and keys.
 
     Raises:
         InputError: the file cannot be read, or its sweep makes no sense; one line that names file and key or line.
     """
-    return file.load(path)
+    return file.from_data(path, "the scenario") if isinstance(path, Mapping) else file.load(path)
 
 
 def run(
-    scenario: Scenario | str | Path,
+    scenario: Scenario | str | Path | Mapping[str, Any],
     seeds: int | None = None,
     *,
     only: Mapping[str, str | Iterable[str]] | None = None,
@@ -72,7 +74,7 @@ def run(
     """Runs a scenario, or all cells of a scenario file with a sweep.
 
     Args:
-        scenario: a scenario or the path of a scenario file.
+        scenario: a scenario, the path of a scenario file, or what such a file says as a dictionary.
         seeds: how many repetitions of each cell, with seeds counted up from its own; what the file says unless given, or 1.
         only: values of some axes that the sweep is narrowed to, such as ``{"tcp": ["cubic", "bbr"]}``.
         changes: keys set in every scenario of the file: ``{"stack.minimum_rto": "200 ms"}``.
@@ -88,7 +90,9 @@ def run(
         RunFailed: a run failed; the other runs' results are in ``out``.
     """
     wanted = campaign(scenario, seeds, only, changes)
-    what = f"<scenario {scenario.name}>" if isinstance(scenario, Scenario) else repr(str(scenario))
+    what = repr(str(scenario))
+    if isinstance(scenario, Scenario | Mapping):
+        what = f"<scenario {scenario.name if isinstance(scenario, Scenario) else scenario.get('name', '')}>"
     call = _call("run", what, seeds=seeds, only=only, changes=changes, out=out, backend=_given_backend(backend))
     settings = _Settings(out, jobs, backend, cluster, observer or Observer())
     return _carry_out(wanted, settings, call, None, only, changes)
@@ -105,12 +109,12 @@ def open(directory: str | Path) -> Store:  # noqa: A001, as sojourn.open it shad
 
 
 def campaign(
-    scenario: Scenario | str | Path,
+    scenario: Scenario | str | Path | Mapping[str, Any],
     seeds: int | None = None,
     only: Mapping[str, str | Iterable[str]] | None = None,
     changes: Mapping[str, Any] | None = None,
 ) -> Campaign:
-    """The campaign of a scenario or a scenario file; not checked yet.
+    """The campaign of a scenario, or of a scenario file or what stands for one; not checked yet.
 
     Raises:
         InputError: the file will not do, or there is no such axis, value or key.
@@ -299,7 +303,7 @@ def _carry_out(
         )
         for backend in planned.backends
     ]
-    cluster = None if settings.cluster is None else Cluster(settings.cluster)
+    cluster = None if settings.cluster is None else Cluster(settings.cluster, observer.notify)
     with ExitStack() as until_ended:
         out, kept_until = settings.out, ExitStack()
         if out is None and len(planned) > MOST_IN_MEMORY:

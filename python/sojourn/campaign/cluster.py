@@ -1,14 +1,16 @@
 """The runs of a campaign on the workers of a Dask cluster, which must have the same build of Sojourn.
 
 Results come back and are kept here, so they are the same bytes as without a cluster. A run whose worker is lost is made again on
-another one; one that several workers were lost with has failed, and the others go on.
+another one, and a line says so; one that several workers were lost with has failed, and the others go on.
 """
 
 import asyncio
 import logging
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import CancelledError, Future
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from sojourn import backends
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 #: Seconds to wait for a scheduler's answer.
 PATIENCE = 10
 
+#: The topic under which the scheduler tells of all its workers.
+EVENTS = "all"
+
 #: Runs for each thread of the cluster that are handed out ahead of time, and the least number of all: workers may yet come.
 AHEAD, LEAST_AHEAD = 3, 16
 
@@ -30,11 +35,15 @@ AHEAD, LEAST_AHEAD = 3, 16
 class Cluster:
     """A connection to a scheduler.
 
+    Args:
+        address: where the scheduler is.
+        notify: called with a line about each worker that is lost while runs are made.
+
     Raises:
         InputError: no scheduler at the address, or Dask is not installed.
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, notify: Callable[[str], None] = lambda _: None) -> None:
         try:
             # An extra, and slow to load.
             import distributed
@@ -45,11 +54,14 @@ class Cluster:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         self._lost = (CancelledError, distributed.CancelledError, CommClosedError)
         self._killed = distributed.KilledWorker
-        self._address = address
+        self._address, self._notify = address, notify
+        #: What the scheduler has told of workers that were lost; it tells on a thread of Dask's.
+        self._lost_workers: SimpleQueue[str] = SimpleQueue()
         try:
             self._client = distributed.Client(address, timeout=PATIENCE)
         except (OSError, ValueError) as error:
             raise InputError(f"--cluster {address}: cannot reach a scheduler: {error}") from None
+        self._client.subscribe_topic(EVENTS, self._on_event)
 
     def close(self) -> None:
         """Leaves the cluster as it is and lets go of it."""
@@ -72,11 +84,26 @@ class Cluster:
             return asyncio.run_coroutine_threadsafe(self._result(future), loop)
 
         try:
-            yield from flow(runs, submit, max(LEAST_AHEAD, AHEAD * threads))
+            for outcome in flow(runs, submit, max(LEAST_AHEAD, AHEAD * threads)):
+                self._say_what_was_lost()
+                yield outcome
+            self._say_what_was_lost()
         except self._lost as error:
             raise ClusterLost(f"the cluster at {self._address} is lost: {str(error) or 'the scheduler is gone'}") from None
         finally:
             self._client.cancel(list(handed_out))
+
+    def _on_event(self, event: tuple[float, Mapping[str, Any]]) -> None:
+        _, told = event
+        if told.get("action") == "remove-worker" and not told.get("expected"):
+            runs = len(told.get("processing-tasks", ()))
+            again = f"; {runs} {'run' if runs == 1 else 'runs'} of it will be made again" if runs else ""
+            self._lost_workers.put(f"a worker of the cluster is lost: {told.get('worker', 'unknown')}{again}")
+
+    def _say_what_was_lost(self) -> None:
+        with suppress(Empty):
+            while True:
+                self._notify(self._lost_workers.get_nowait())
 
     async def _result(self, future: "distributed.Future[bytes]") -> bytes:
         try:

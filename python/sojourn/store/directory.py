@@ -16,7 +16,7 @@ from typing import Self
 import polars as pl
 
 from sojourn.backends.identity import Identity
-from sojourn.errors import StoreFailed
+from sojourn.errors import InputError, StoreFailed
 from sojourn.results import NAMES, Result, metrics_of, schema
 from sojourn.runs import Run
 from sojourn.store import consolidation, marker, parquet, provenance, query, seal
@@ -29,6 +29,9 @@ JOURNAL = "journal.sqlite"
 
 #: Keys that are Python strings at the same time.
 KEYS_AT_ONCE = 10_000
+
+#: What no other store is called in a query: the names of tables, and DuckDB's own of schemas and databases.
+TAKEN = {*NAMES, query.MAIN, "memory", "temp", "system", "information_schema", "pg_catalog"}
 
 #: What is said of a full disk.
 FULL = "the disk is full; finished runs are kept; free some space and repeat the command"
@@ -222,22 +225,31 @@ class Store:
         with self._reading():
             return self.scan(name).collect()
 
-    def sql(self, text: str) -> pl.DataFrame:
+    def sql(self, text: str, also: Mapping[str, "Store"] | None = None) -> pl.DataFrame:
         """What a query over the tables ``runs``, ``groups``, ``flows``, ``queues``, ``transfers`` and ``series`` finds.
 
         The language is DuckDB's; ``.to_pandas()`` makes a pandas frame of it. A query only reads, and only files of the
-        directory.
+        directory. ``also`` names other stores, whose tables are then ``NAME.runs`` and so on.
 
         Raises:
-            InputError: the query is wrong, or does more than read.
+            InputError: the query is wrong, or does more than read; another store has a name that cannot be.
             StoreFailed: a file is damaged.
         """
-        self._check_named(text)
+        others = also or {}
+        for name in others:
+            if not name.isidentifier() or name.casefold() in TAKEN:
+                raise InputError(f'"{name}": cannot name a directory in SQL; give it letters, digits and _ such as "before"')
+        for store in (self, *others.values()):
+            store._check_named(text)
         try:
-            return query.ask(self.directory, {name: self._file(name) for name in NAMES}, self._empty, text)
+            return query.ask(self._tables(), text, {name: store._tables() for name, store in others.items()})
         except query.Unanswered:
-            self._blame_files()
+            for store in (self, *others.values()):
+                store._blame_files()
             raise
+
+    def _tables(self) -> query.Tables:
+        return query.Tables(self.directory, {name: self._file(name) for name in NAMES}, self._empty)
 
     def _file(self, name: str) -> Path | None:
         """The file of a frame with all runs; none if there are no runs."""

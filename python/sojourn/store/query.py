@@ -4,6 +4,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from sojourn.errors import InputError
-from sojourn.results import columns
 from sojourn.store.parquet import lacking
 from sojourn.store.sql import identifier, literal
 
@@ -28,6 +28,10 @@ _TO_BE_QUOTED = """
     WHERE NOT is_keyword
     OR lower(column_name) IN (SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category <> 'unreserved')
 """
+
+
+#: The schema of DuckDB in which names without another one are.
+MAIN = "main"
 
 
 class Unanswered(InputError):
@@ -56,10 +60,19 @@ def clean_up() -> None:
         shutil.rmtree(spill, ignore_errors=True)
 
 
-def ask(directory: Path, files: Mapping[str, Path | None], empty: Callable[[str], pl.DataFrame], text: str) -> pl.DataFrame:
-    """What a query finds in tables that are Parquet files of a directory, or that are empty where there is no file.
+@dataclass(frozen=True)
+class Tables:
+    """The frames of a store as tables: the files in its directory, and what is empty where there is no file."""
 
-    The query may also name other files of the directory.
+    directory: Path
+    files: Mapping[str, Path | None]
+    empty: Callable[[str], pl.DataFrame]
+
+
+def ask(here: Tables, text: str, also: Mapping[str, Tables] | None = None) -> pl.DataFrame:
+    """What a query finds in the tables of a store, and in those of others: ``NAME.runs`` is a table of the store of that name.
+
+    The query may also name other files of the directories.
 
     Raises:
         InputError: the query is wrong, or does more than read; ``Unanswered`` if a file may be to blame.
@@ -68,28 +81,34 @@ def ask(directory: Path, files: Mapping[str, Path | None], empty: Callable[[str]
 
     with opened() as database:
         try:
-            for name, file in files.items():
-                table = database.from_arrow(empty(name).to_arrow()) if file is None else database.read_parquet(str(file))
-                unknown = [_null(column, name) for column in lacking(table.columns, name)]
-                table.project(", ".join(["*", *unknown])).create_view(name)
+            for schema, tables in {MAIN: here, **(also or {})}.items():
+                database.execute(f"CREATE SCHEMA IF NOT EXISTS {identifier(schema)}")
+                for name, file in tables.files.items():
+                    place = f"{identifier(schema)}.{name}"
+                    if file is None:
+                        database.from_arrow(tables.empty(name).to_arrow()).create(place)
+                    else:
+                        database.execute(f"CREATE VIEW {place} AS {rows(database, file, name).sql_query()}")
         except duckdb.Error as error:
             raise Unanswered(_complaint(error)) from None
-        confine(database, directory)
+        confine(database, here.directory, *(tables.directory for tables in (also or {}).values()))
         return find(database, text)
 
 
-def _null(column: str, frame: str) -> str:
-    kind = "VARCHAR" if columns(frame).get(column) == pl.String() else "DOUBLE"
-    return f"NULL::{kind} AS {identifier(column)}"
+def rows(database: "duckdb.DuckDBPyConnection", file: Path, name: str) -> "duckdb.DuckDBPyRelation":
+    """The rows of a frame's file; metrics that it lacks are null, as in ``parquet.scan``."""
+    table = database.read_parquet(str(file))
+    absent = (f"NULL::DOUBLE AS {identifier(metric)}" for metric in lacking(table.columns, name))
+    return table.project(", ".join(["*", *absent]))
 
 
-def confine(database: "duckdb.DuckDBPyConnection", directory: Path | None = None) -> None:
-    """Denies a database all files but those of a directory, extensions, and variables of Python; it cannot be undone.
+def confine(database: "duckdb.DuckDBPyConnection", *directories: Path) -> None:
+    """Denies a database all files but those of some directories, extensions, and variables of Python; it cannot be undone.
 
-    It could still write to the directory, which ``find`` refuses.
+    It could still write to the directories, which ``find`` refuses.
     Source: "Securing DuckDB", https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview.
     """
-    folders = [] if directory is None else [str(directory.absolute()), str(directory.resolve())]
+    folders = [str(path) for directory in directories for path in (directory.absolute(), directory.resolve())]
     database.execute("SET python_enable_replacements = false")
     database.execute(f"SET allowed_directories = [{', '.join(map(literal, folders))}]")
     database.execute("SET enable_external_access = false")

@@ -16,7 +16,7 @@ from sojourn.names import BACKEND
 from sojourn.results import NAMES, Result, schema
 from sojourn.statistics import Estimate, fewest_for_a_majority, share
 from sojourn.store import write_whole
-from sojourn.store.query import confine, find, opened
+from sojourn.store.query import confine, find, opened, rows
 from sojourn.store.sql import identifier, literal
 from sojourn.study.claims import Claim, called, cells
 from sojourn.study.design import Study
@@ -123,7 +123,7 @@ def judge(study: Study, claims: Iterable[Claim], result: Result) -> list[Judged]
         if all(tuple(cell[axis] for axis in axes) in repeated for cell in cells(claim, study)):
             common[claim.id] = {min(common[claim.id])}
     with opened(MEMORY) as database:
-        _fill(database, result, axes)
+        _fill(database, result)
         judged = [_judged(claim, _ask(database, claim, study, sorted(common[claim.id]))) for claim in wanted]
     return [each for each in judged if each.seeds]
 
@@ -163,7 +163,7 @@ def _over_seeds(values: Sequence[float] | Sequence[str]) -> str:
     return f"{mean:.4g}" + (f" ({least:.4g} to {most:.4g})" if least != most else "")
 
 
-def _fill(database: "duckdb.DuckDBPyConnection", result: Result, axes: Sequence[str]) -> None:
+def _fill(database: "duckdb.DuckDBPyConnection", result: Result) -> None:
     """Makes the tables with the rows of all cells; those of files are views, so that a query reads what it needs."""
     runs = result.file("runs")
     condition = ""
@@ -171,17 +171,15 @@ def _fill(database: "duckdb.DuckDBPyConnection", result: Result, axes: Sequence[
         keys = result.columns("runs", ["key"])
         if keys.height < pl.scan_parquet(runs).select(pl.len()).collect().item():
             database.from_arrow(keys.to_arrow()).create("wanted")
-            condition = " WHERE key IN (FROM wanted)"
+            condition = "key IN (FROM wanted)"
     for name in NAMES:
         file = result.file(name)
         if file is None:
             database.from_arrow(result.scan(name).collect().to_arrow()).create(_everything(name))
         else:
-            # What an older file lacks is null.
-            database.from_arrow(schema(name, axes).to_frame().to_arrow()).create(f"no_{name}")
-            rows = f"SELECT * FROM read_parquet({literal(file)}){condition}"
-            database.execute(f"CREATE VIEW {_everything(name)} AS FROM no_{name} UNION ALL BY NAME {rows}")
-    confine(database, None if runs is None else runs.parent)
+            found = rows(database, file, name)
+            (found.filter(condition) if condition else found).create_view(_everything(name))
+    confine(database, *([] if runs is None else [runs.parent]))
 
 
 def _everything(name: str) -> str:
