@@ -1,8 +1,10 @@
+import json
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+import sojourn
 from conftest import SMALL_TOML, Capture, complaint
 from sojourn import comparison
 from sojourn.cli.commands import status
@@ -81,3 +83,51 @@ def test_compare_shows_metrics(tmp_path: Path, capsys: Capture) -> None:
     assert 'unknown value of axis network.dumbbell.bottleneck.queue.name "red"' in complaint(capsys)
     assert status(["compare", str(tmp_path), "a=b", "c=d"]) == 2
     assert "not a results directory" in complaint(capsys)
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of two cells with two seeds."""
+    return swept(tmp_path_factory.mktemp("before"), ["codel", "pie"])
+
+
+def swept(folder: Path, queues: list[str], *options: str) -> Path:
+    path, out = folder / "swept.toml", folder / "out"
+    sweep = f'[sweep]\nseeds = 2\n[sweep.axes]\nqueue = {{ key = "network.dumbbell.bottleneck.queue.name", values = {queues} }}\n'
+    path.write_text(SMALL_TOML + sweep, encoding="utf-8")
+    assert status(["run", str(path), "--out", str(out), *options]) == 0
+    return out
+
+
+def test_two_directories(before: Path, tmp_path: Path, capsys: Capture) -> None:
+    """`compare DIR DIR2` pairs runs by cell and seed: with a directory itself all is the same, with other settings it is not."""
+    capsys.readouterr()
+    assert status(["compare", str(before), str(before), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["differences"] == []
+    assert all(row["percent"] == 100 for row in shown["agreement"])
+    after = swept(tmp_path, ["codel", "red"], "--set", "network.dumbbell.bottleneck.rate='5 Mbit/s'")
+    capsys.readouterr()
+    assert status(["compare", str(before), str(after), "--metric", "total_mbps"]) == 0
+    text = capsys.readouterr().out
+    assert "0 of 2 runs are the same in A and B" in text
+    assert "1 cell of A not in B." in text
+    assert "1 cell of B not in A." in text
+    assert status(["compare", str(before), str(after), "--metric", "total_mbps", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    (row,) = shown["differences"]
+    assert row["queue"] == "codel"
+    with sojourn.open(before) as one, sojourn.open(after) as other:
+        a, b = (store.runs.filter(queue="codel")["total_mbps"].mean() for store in (one, other))
+    assert (row["a"], row["b"]) == pytest.approx((a, b))
+
+
+def test_sides_that_cannot_be_compared(before: Path, capsys: Capture) -> None:
+    """A value that no cell has, a directory that is not there and a metric that runs have not are refused in one line."""
+    capsys.readouterr()
+    assert status(["compare", str(before), "queue=codel", "queue=red"]) == 2
+    assert 'unknown value of axis queue "red"' in complaint(capsys)
+    assert status(["compare", str(before), str(before / "none")]) == 2
+    assert "no such directory" in complaint(capsys)
+    assert status(["compare", str(before), str(before), "--metric", "share_pct"]) == 2
+    assert 'unknown metric "share_pct"' in complaint(capsys)

@@ -16,6 +16,7 @@ import study_pages
 from conftest import ROOT, SMALL_TOML, Capture
 from doubles import Inventor
 from sojourn import comparison, figures, report
+from sojourn.agreement import tolerance
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.figures import Figure
@@ -24,7 +25,6 @@ from sojourn.metrics import METRICS, Metric
 from sojourn.metrics import registry as metric_registry
 from sojourn.results import Result, schema
 from sojourn.study import library
-from sojourn.study.agreement import tolerance
 from sojourn.sweep.stopping import StoppingRule
 
 SWEEP = """

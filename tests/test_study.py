@@ -9,12 +9,12 @@ import sojourn
 from conftest import ROOT
 from doubles import Inventor, RatePerAlgorithm
 from sojourn import api
+from sojourn.agreement import agrees, tolerance
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS
 from sojourn.scenario import Scenario
 from sojourn.specification import RunSpecification, flow_count
 from sojourn.study import library
-from sojourn.study.agreement import agrees, tolerance
 from sojourn.study.design import Study
 
 STUDY = library.load("piotrowska")

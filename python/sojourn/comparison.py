@@ -12,6 +12,7 @@ from sojourn.errors import InputError
 from sojourn.metrics import METRICS, Metric, formulas, of_group
 from sojourn.metrics.metric import Better
 from sojourn.names import BACKEND, GROUP
+from sojourn.runs import called
 from sojourn.statistics import Comparison, Estimate, compare
 
 #: What the columns of the second cell end in, beside those of the first.
@@ -107,24 +108,43 @@ def cells_of(runs: Rows) -> pl.DataFrame:
     )
 
 
+def part(runs: Rows, values: Mapping[str, str]) -> pl.LazyFrame:
+    """The runs of the cells that have the given values of some axes."""
+    return runs.lazy().filter(pl.col(axis) == value for axis, value in values.items())
+
+
+def several(cells: pl.DataFrame, values: Mapping[str, str]) -> bool:
+    """Whether more than one of some cells has the given values of some axes.
+
+    Raises:
+        InputError: none has.
+    """
+    return _with_values_of(cells, values).height > 1
+
+
+def _with_values_of(cells: pl.DataFrame, values: Mapping[str, str]) -> pl.DataFrame:
+    chosen = cells
+    for axis, value in values.items():
+        there = chosen[axis].drop_nulls().unique(maintain_order=True).to_list()
+        if value not in there:
+            raise InputError(f"{called(values)}: {names.unknown(f'value of axis {axis}', value, map(str, there))}")
+        chosen = chosen.filter(pl.col(axis) == value)
+    return chosen
+
+
 def cell(runs: Rows, values: Mapping[str, str]) -> pl.LazyFrame:
     """The runs of the one cell that has the given values of some axes.
 
     Raises:
         InputError: there is none, or more than one.
     """
-    text = ",".join(f"{axis}={value}" for axis, value in values.items())
-    chosen = cells = cells_of(runs)
-    for axis, value in values.items():
-        there = chosen[axis].drop_nulls().unique(maintain_order=True).to_list()
-        if value not in there:
-            raise InputError(f"{text}: {names.unknown(f'value of axis {axis}', value, map(str, there))}")
-        chosen = chosen.filter(pl.col(axis) == value)
-    axes = axes_of(cells)
+    cells = cells_of(runs)
+    chosen, axes = _with_values_of(cells, values), axes_of(cells)
     for axis in axes:
         there = chosen[axis].unique(maintain_order=True).to_list()
         if len(there) > 1:
-            raise InputError(f"{text}: several cells match; choose a value of {axis} ({', '.join(map(str, there))})")
+            several_there = f"several cells match; choose a value of {axis} ({', '.join(map(str, there))})"
+            raise InputError(f"{called(values)}: {several_there}")
     (labels,) = chosen.select(axes).iter_rows()
     return runs.lazy().filter(pl.col(axis).eq_missing(pl.lit(label)) for axis, label in zip(axes, labels, strict=True))
 

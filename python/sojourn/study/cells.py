@@ -10,13 +10,13 @@ from typing import Protocol, Self, TypeVar
 import numpy as np
 import polars as pl
 
+from sojourn.agreement import agrees
 from sojourn.metrics import METRICS
 from sojourn.metrics.observation import Observation, observe, places
 from sojourn.names import BACKEND
 from sojourn.results import Result
 from sojourn.statistics import Estimate, estimate, prediction
 from sojourn.store import write_whole
-from sojourn.study.agreement import agrees
 from sojourn.study.chance import self_agreement
 from sojourn.study.design import Study, StudyTable
 from sojourn.study.published import PublishedValue

@@ -6,8 +6,8 @@ with the paper tells little.
 
 from collections.abc import Sequence
 
+from sojourn.agreement import agrees
 from sojourn.statistics import LEAST_FOR_INTERVAL
-from sojourn.study.agreement import agrees
 
 
 def self_agreement(metric: str, values: Sequence[float], fair_share_mbps: float) -> float | None:

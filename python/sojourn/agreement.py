@@ -1,4 +1,4 @@
-"""When a measured value agrees with a published one.
+"""When a measured value agrees with a published one, or with that of another backend or build.
 
 They agree when |measured - published| <= max(15 % of published, floor). Each metric has its floor, which keeps values near zero
 from being compared with a precision that neither the paper's print nor a handful of seeds can have.
