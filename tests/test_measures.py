@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sojourn.backends.result import check_finite
+from sojourn.errors import RunFailed
 from sojourn.metrics import formulas
 from sojourn.statistics import compare, estimate, quantiles, warm_up
 
@@ -55,6 +57,14 @@ def test_jain_from_variation(values: list[float]) -> None:
     """Jain's index is 1 / (1 + v^2), where v is the coefficient of variation."""
     variance = sum((value - formulas.mean(values)) ** 2 for value in values) / len(values)
     assert formulas.jain(values) == pytest.approx(1 / (1 + variance / formulas.mean(values) ** 2))
+
+
+@pytest.mark.parametrize("values", [[math.nan], [1.0, math.inf], [None, -math.inf, math.inf]])
+def test_kept_values_are_finite(values: list[float | None]) -> None:
+    """A backend or a metric that gives infinity or no number fails its run, by name; null, zero and large values are kept."""
+    check_finite({"rtt": [None, 0.0, 1e300, -1e300], "jain": []})
+    with pytest.raises(RunFailed, match="broken invariant: rtt: not a finite number"):
+        check_finite({"jain": [1.0], "rtt": values})
 
 
 def test_percentage() -> None:

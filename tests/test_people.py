@@ -151,6 +151,16 @@ def test_measures_over_time(line: Callable[..., Result]) -> None:
     assert [line(*flows).runs[name].item() for name in names] == [None] * 5
 
 
+@pytest.mark.parametrize("algorithm", ["cubic", "tfrc"])
+def test_late_flow_over_time(line: Callable[..., Result], algorithm: str) -> None:
+    """A flow that starts in the window had nothing before, whether it is sampled then (CUBIC) or not (TFRC): no value is NaN."""
+    found = line(entry("one"), entry("late", algorithm, start="6 s"), probe={"flow_series": "100 ms"})
+    names = ("jain_100ms", "jain_1s", "instability", "starved_time_pct")
+    assert all(math.isfinite(found.runs[name].item()) for name in names)
+    late = found.groups.filter(flow_group="late")
+    assert late["instability"].item() > 0.1  # in the first of fifteen seconds it had nothing
+
+
 def test_starvation_of_late_flow(line: Callable[..., Result]) -> None:
     """A flow over a path that loses one packet in ten starves beside one without losses."""
     links = [

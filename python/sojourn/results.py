@@ -4,6 +4,7 @@ The result of a run is kept as a ``Record`` until there are many: to label and t
 a small part of the time that it takes run by run.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,7 @@ import polars as pl
 from sojourn import buffers, catalogue, metrics, repetition, specification, transients
 from sojourn.backends import result as backend
 from sojourn.backends.result import QUEUES, TRANSFERS, RunResult
+from sojourn.metrics.metric import Metric
 from sojourn.metrics.observation import Observation, observe, places
 from sojourn.metrics.over_time import latest_change
 from sojourn.names import BACKEND
@@ -237,7 +239,11 @@ class Record:
 
 
 def of_run(run: Run, result: RunResult) -> Record:
-    """The record of a single run."""
+    """The record of a single run.
+
+    Raises:
+        RunFailed: a metric is infinite or not a number.
+    """
     spec = run.specification
     window = (spec["duration"] - spec["warm_up"]) / PICOSECONDS
     rate = specification.bottleneck_rate(spec)
@@ -257,9 +263,9 @@ def of_run(run: Run, result: RunResult) -> Record:
         latest_change(spec["links"]) / PICOSECONDS,
     )
     series = result.queue_series, result.flow_series
-    summary = _summary(run, result, seen, window)
+    summary, groups = _summary(run, result, seen, window), _of_groups(flows, seen)
     axes = {axis: label for axis, label in run.axes.items() if axis != BACKEND}  # a column of its own
-    return Record(run.key, axes, run.seed, summary, _of_groups(flows, seen), flows, result.queues, result.transfers, *series)
+    return Record(run.key, axes, run.seed, summary, groups, flows, result.queues, result.transfers, *series)
 
 
 def schema(name: str, axes: Sequence[str]) -> pl.Schema:
@@ -335,6 +341,13 @@ def _never_established(flows: pl.DataFrame) -> int:
     return sum(algorithm not in rate_based for algorithm in never)
 
 
+def _computed(every: Sequence[Metric], seen: Observation) -> dict[str, float | None]:
+    values = {metric.name: metric.compute(seen) for metric in every}
+    if not math.isfinite(sum(filter(None, values.values()))):
+        backend.check_finite({name: [value] for name, value in values.items()})
+    return values
+
+
 def _of_groups(flows: pl.DataFrame, seen: Observation) -> list[dict[str, Any]]:
     """The rows of ``groups``, in order of the groups' first flows."""
     algorithms = flows["algorithm"].to_list()
@@ -347,7 +360,7 @@ def _of_groups(flows: pl.DataFrame, seen: Observation) -> list[dict[str, Any]]:
                 "algorithm": "+".join(dict.fromkeys(algorithms[member] for member in members)),
                 "flow_count": len(members),
                 "long_lived_count": int(of_group.long_lived.sum()),
-                **{metric.name: metric.compute(of_group) for metric in metrics.of_group()},
+                **_computed(metrics.of_group(), of_group),
                 "timeouts": _total(flows["timeouts"][members]),
             }
         )
@@ -369,7 +382,7 @@ def _summary(run: Run, result: RunResult, seen: Observation, window: float) -> d
         "flow_count": result.flows.height,
         "long_lived_count": int(seen.long_lived.sum()),
         "bottleneck_mbps": seen.bottleneck_mbps,
-        **{metric.name: metric.compute(seen) for metric in metrics.of_run()},
+        **_computed(metrics.of_run(), seen),
         "timeouts": _total(result.flows["timeouts"]),
         "never_established": _never_established(result.flows),
         "aborted": result.flows["aborted"].count(),

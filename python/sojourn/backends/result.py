@@ -1,10 +1,13 @@
 """What every backend returns: frames of fixed columns, whatever made them."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
+
+from sojourn.errors import RunFailed
 
 #: A row a flow. Times in s; bytes are payload; values are over the measuring window unless named ``total_``.
 FLOWS = pl.Schema(
@@ -157,6 +160,18 @@ class RunResult:
 #: run.
 _EMPTY = {id(schema): schema.to_frame() for schema in (FLOWS, QUEUES, QUEUE_SERIES, FLOW_SERIES, TRANSFERS)}
 
+
+def check_finite(columns: Mapping[str, Iterable[float | None]]) -> None:
+    """Nothing that is kept is infinite or not a number: either would spoil each mean that it goes into. Null is neither.
+
+    Raises:
+        RunFailed: a value is one of them: whatever computed it is wrong.
+    """
+    wrong = [name for name, values in columns.items() if not math.isfinite(sum(filter(None, values)))]  # in C: it costs little
+    if wrong:
+        raise RunFailed(f"broken invariant: {', '.join(wrong)}: not a finite number")
+
+
 #: Up to how many rows it is faster to make a frame by rows: a column costs as much as some fifty values of a row. Small runs take
 #: a few milliseconds, of which this is a good part.
 FEW = 50
@@ -167,8 +182,10 @@ def frame(columns: Mapping[str, Any], schema: pl.Schema) -> pl.DataFrame:
 
     Raises:
         KeyError: a column is missing.
+        RunFailed: a value is not a finite number: the backend is wrong.
     """
     listed = [columns[name] for name in schema]
+    check_finite({name: columns[name] for name, kind in schema.items() if kind == pl.Float64})
     if not listed[0] and id(schema) in _EMPTY:
         return _EMPTY[id(schema)]
     if len(listed[0]) < FEW:

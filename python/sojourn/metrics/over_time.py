@@ -26,7 +26,7 @@ class Samples:
 
     #: When the samples were taken, s.
     times: Numbers
-    #: A row a flow, a column a sample; not a number for flows that are not sampled.
+    #: A row a flow, a column a sample.
     delivered: Numbers
     #: When the measuring window opens, s.
     opens: float
@@ -102,8 +102,10 @@ def sampled(series: pl.DataFrame, flows: pl.DataFrame, opens: float, changed: fl
     if not series.height:
         return None
     times, column = np.unique(series["time"].to_numpy(), return_inverse=True)
-    delivered = np.full((flows.height, len(times)), np.nan)
+    delivered = np.zeros((flows.height, len(times)))
     delivered[series["flow"].to_numpy(), column] = series["bytes_delivered"].to_numpy()
+    # A flow without a sample at some time, such as TFRC before its first answer, has then what it had before.
+    np.maximum.accumulate(delivered, axis=1, out=delivered)
     latest = flows.filter("long_lived")["start"].max()
     return Samples(times, delivered, opens, max(changed, float(latest) if isinstance(latest, float) else 0.0))
 
