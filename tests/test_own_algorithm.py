@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import textwrap
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 
 import sojourn
 from conftest import ROOT, Capture, complaint
-from own_files import SCALABLE, SCALABLE_C, WriteScenario, beside_newreno, measured, needs_compiler, own_tcp
+from own_files import SCALABLE, SCALABLE_C, WriteScenario, beside_newreno, measured, needs_compiler, own_queue, own_tcp
 from sojourn import api, backends
 from sojourn.cli.commands import sojourn as cli
 from sojourn.cli.commands import status
@@ -34,6 +35,15 @@ def test_same_as_built_in(scenario_file: WriteScenario, name: str, text: str, ke
     ours = sojourn.run(built_in(scenario_file, f'{{ name = "scalable"{keys} }}'), seeds=2)
     assert set(theirs.flows["algorithm"]) == {name}
     assert measured(theirs) == measured(ours)
+
+
+def test_example_of_the_guide(tmp_path: Path) -> None:
+    """The first example of the documentation has the properties of the built-in algorithms."""
+    guide = (ROOT / "docs/your-own-algorithm.md").read_text(encoding="utf-8")
+    text = textwrap.dedent(guide[guide.index("    from sojourn.plugins") :].partition("\nA file has")[0])
+    (tmp_path / "mine.py").write_text(text, encoding="utf-8")
+    checked = CliRunner().invoke(cli, ["check", str(tmp_path / "mine.py")])
+    assert checked.exit_code == 0, checked.output
 
 
 @pytest.mark.long
@@ -112,6 +122,7 @@ def test_describe_own_file(tmp_path: Path) -> None:
         (SCALABLE.replace("0.125, least=0", "7.0, least=0"), "parameter b: its default 7.0 is out of range"),
         (SCALABLE.replace("0.125, least=0", "'x', least=0"), "parameter b: its default 'x' is not a number"),
         (SCALABLE.replace("a = number(0.01", "file = number(0.01"), "its name is taken"),
+        (SCALABLE.replace("a = number(0.01", "flow = number(0.01"), "flow: its name is taken by what instances are told"),
         (SCALABLE + "\nclass Other(CongestionControl):\n    pass\n", "several classes extend CongestionControl"),
         ("import os\nos._exit(3)\n", "ended its process with status 3"),
     ],
@@ -285,3 +296,230 @@ def test_watched_and_exported(scenario_file: WriteScenario, tmp_path: Path) -> N
     failing = api.single_run(own_tcp(scenario_file, "mine.py", SCALABLE.replace("self.growth.additive(", "1 / 0, (")))
     with pytest.raises(sojourn.RunFailed, match=r"mine.py:19: increase: ZeroDivisionError"):
         list(backends.recording("simulator").connections(failing.specification, 10**12))
+
+
+#: Records the window it sees at each congestion, by a hook that knows its flow.
+RECORDS = SCALABLE.replace(
+    "    def on_congestion(self, window, event):\n",
+    "    def on_congestion(self, window, event):\n"
+    "        self.record('before', window.cwnd)\n"
+    "        print(f'{event.kind} of {self.flow}')\n",
+)
+
+#: A queue that records its length at each arrival.
+RECORDING_QUEUE = """
+from sojourn.plugins import Queue
+
+
+class Mine(Queue):
+    def admit(self, packet, line, queue):
+        self.record("seen", queue.packets)
+        self.record("is_there", self.link == "left->right")
+"""
+
+#: The same in C.
+RECORDING_QUEUE_C = """
+#include <sojourn.h>
+#include <string.h>
+
+struct mine {
+    struct sojourn_recorder *recorder;
+};
+
+static void take_recorder(void *state, struct sojourn_recorder *recorder)
+{
+    ((struct mine *)state)->recorder = recorder;
+}
+
+static uint32_t admit(void *state, const struct sojourn_packet *packet, uint64_t line, const struct sojourn_queue_view *view)
+{
+    struct sojourn_recorder *recorder = ((struct mine *)state)->recorder;
+    sojourn_record(recorder, "seen", (double)view->packets[0]);
+    sojourn_record(recorder, "is_there", recorder->flow == SOJOURN_NONE && !strcmp(recorder->which, "left->right"));
+    return SOJOURN_PASS;
+}
+
+SOJOURN_QUEUE(.title = "Records", .state_bytes = sizeof(struct mine), .take_recorder = take_recorder, .admit = admit);
+"""
+
+
+def test_recorded_values_stand_in_series(scenario_file: WriteScenario, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """What a hook records is a row of `series` with its flow, kept by a store; what it prints begins with run and flow."""
+    processes.POOL.close()  # those that wait write where stderr was when they were started
+    path = own_tcp(scenario_file, "mine.py", RECORDS)
+    found = sojourn.run(path, seeds=2, out=tmp_path / "out").series.filter(measure="before")
+    shown = capfd.readouterr().err.splitlines()
+    assert set(found["which"]) == {"0", "1"}
+    assert set(found["kind"]) == {"flow"}
+    assert found["time"].is_between(0, 4).all()
+    assert (found["value"] >= 1448).all()
+    for (seed, flow), rows in found.group_by("seed", "which"):
+        lines = [line for line in shown if line.startswith(f"run small/{seed}, flow {flow}: ")]
+        assert len(lines) == rows.height
+        assert all(line.endswith(f" of {flow}") for line in lines)
+    assert sojourn.run(path, seeds=2).series.equals(sojourn.open(tmp_path / "out").series)
+    assert status(["plot", str(tmp_path / "out"), "--figure", "series-before", "--out", str(tmp_path / "before.svg")]) == 0
+    assert "before" in (tmp_path / "before.svg").read_text(encoding="utf-8")
+
+
+def test_queue_records(scenario_file: WriteScenario) -> None:
+    """A queue discipline's values are of its link, one for each arrival for which there is room."""
+    found = sojourn.run(own_queue(scenario_file, "mine.py", RECORDING_QUEUE))
+    seen = found.series.filter(measure="seen")
+    assert set(seen.select("kind", "which").rows()) == {("queue", "left->right")}
+    link = found.queues.filter(link="left->right")
+    assert seen.height == (link["total_arrivals"] - link["total_drops"]).item()
+    assert set(found.series.filter(measure="is_there")["value"]) == {1.0}
+
+
+#: The congestion control of the guide's chapter on C.
+GUIDE = (ROOT / "docs/your-own-algorithm.md").read_text(encoding="utf-8").partition("\n## In C\n")[2]
+RECORDS_C = textwrap.dedent(GUIDE[GUIDE.index("    #include") :].partition("\nWhat cannot")[0])
+
+#: The same in Python.
+RECORDS_BASE = """
+from sojourn.plugins import CongestionControl, Growth, number
+
+
+class Mine(CongestionControl):
+    beta = number(0.5, least=0, most=1)
+
+    def __init__(self):
+        self.growth, self.base = Growth(), float("inf")
+
+    def on_ack(self, window, ack):
+        if ack.rtt is not None:
+            self.base = min(self.base, ack.rtt)
+            self.record("base", self.base)
+
+    def increase(self, window, ack):
+        self.growth.additive(window, 1.0, ack.credit)
+
+    def on_congestion(self, window, event):
+        if event.kind in ("loss", "ecn"):
+            window.set_ssthresh(self.beta * event.flight_size)
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("own", "python", "c", "measures"),
+    [(own_tcp, RECORDS_BASE, RECORDS_C, {"base"}), (own_queue, RECORDING_QUEUE, RECORDING_QUEUE_C, {"seen", "is_there"})],
+)
+def test_c_records_as_python_does(
+    scenario_file: WriteScenario, own: Callable[..., Path], python: str, c: str, measures: set[str]
+) -> None:
+    """One algorithm in C, the guide's, and in Python record the same series to the bit, of flows and of a queue."""
+    ours, theirs = (sojourn.run(own(scenario_file, name, text)).series for name, text in (("mine.py", python), ("mine.c", c)))
+    assert set(theirs["measure"]) == measures
+    assert theirs.height > 1000
+    assert theirs.drop("key").equals(ours.drop("key"))
+
+
+IN_ON_ACK = 'sojourn_record(self->recorder, "base", sojourn_seconds(self->base));'
+
+
+@needs_compiler
+def test_c_knows_its_flow(scenario_file: WriteScenario) -> None:
+    """The number of the flow that a file in C is told is that of the rows that the flow records."""
+    text = RECORDS_C.replace(IN_ON_ACK, 'sojourn_record(self->recorder, "own", (double)self->recorder->flow);')
+    found = sojourn.run(own_tcp(scenario_file, "mine.c", text)).series
+    assert set(found.select("which", "value").rows()) == {("0", 0.0), ("1", 1.0)}
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ('"x", 0.0 / 0.0', 'mine.c: on_ack: record: "x" is NaN, which is no finite number'),
+        ('"x", 1.0 / 0.0', 'mine.c: on_ack: record: "x" is inf, which is no finite number'),
+        ('"cwnd", 1.0', 'mine.c: on_ack: record: "cwnd" cannot be a name'),
+        ("NULL, 1.0", 'mine.c: on_ack: record: "" cannot be a name'),
+    ],
+)
+def test_what_c_cannot_record(scenario_file: WriteScenario, call: str, said: str) -> None:
+    """A value that is no finite number and a name of Sojourn's own fail the run in one line that names the file and the hook."""
+    text = RECORDS_C.replace(IN_ON_ACK, f"sojourn_record(self->recorder, {call});")
+    with pytest.raises(sojourn.RunFailed) as failed:
+        sojourn.run(own_tcp(scenario_file, "mine.c", text))
+    assert said in str(failed.value)
+    assert "\n" not in str(failed.value)
+
+
+@needs_compiler
+def test_c_records_too_early_and_too_much(scenario_file: WriteScenario) -> None:
+    """There is no time to record at before the first hook, and no room beyond five million values: one line each."""
+    early = RECORDS_C.replace("self->recorder = recorder;", 'self->recorder = recorder;\n    sojourn_record(recorder, "x", 1.0);')
+    many = RECORDS_C.replace(IN_ON_ACK, f"for (int again = 0; again <= 5000000; again++)\n        {IN_ON_ACK}")
+    for text, said in (
+        (early, "mine.c: take_recorder: record: no hook has been called yet"),
+        (many, "mine.c: on_ack: record: the run has 5000000 values already; record fewer"),
+    ):
+        with pytest.raises(sojourn.RunFailed, match=said):
+            sojourn.run(own_tcp(scenario_file, "mine.c", text))
+
+
+@needs_compiler
+def test_records_of_c_are_checked(tmp_path: Path, capsys: Capture) -> None:
+    """`sojourn check` finds a recorded value of a file in C that is no function of the events."""
+    text = RECORDS_C.replace(IN_ON_ACK, 'static int calls; sojourn_record(self->recorder, "calls", calls++);')
+    for name, written, ended in (("sound", RECORDS_C, 0), ("mine", text, 1)):
+        (tmp_path / f"{name}.c").write_text(written, encoding="utf-8")
+        assert status(["check", str(tmp_path / f"{name}.c")]) == ended
+    assert "a recorded value, seed 1" in capsys.readouterr().err
+
+
+@needs_compiler
+def test_library_with_fewer_hooks(scenario_file: WriteScenario) -> None:
+    """A structure that says that it ends before a hook has none there, whatever follows it: so an earlier header's will run."""
+    old = ".bytes = offsetof(struct sojourn_congestion_control, take_recorder), .title ="
+    text = SCALABLE_C.replace(".title =", old).replace(".parameters =", ".take_recorder = (void *)1, .parameters =")
+    theirs = sojourn.run(own_tcp(scenario_file, "mine.c", text))
+    assert measured(theirs) == measured(sojourn.run(own_tcp(scenario_file, "mine.c", SCALABLE_C)))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("self.record('cwnd', 1)", 'record: "cwnd" cannot be a name'),
+        ("self.record('x', float('nan'))", 'record: "x" is NaN, which is no finite number'),
+        ("breakpoint()", "breakpoint() needs the terminal: sojourn watch FILE"),
+    ],
+)
+def test_what_hooks_cannot_do(scenario_file: WriteScenario, call: str, said: str) -> None:
+    """A name of Sojourn's own, a value that is not a number, and a debugger without a terminal fail the run with the line."""
+    path = own_tcp(scenario_file, "mine.py", RECORDS.replace("self.record('before', window.cwnd)", call))
+    with pytest.raises(sojourn.RunFailed) as failed:
+        sojourn.run(path)
+    assert said in str(failed.value)
+
+
+#: Shrinks by a segment a round, and records by how much, and how much that should be.
+SHRINKS = SCALABLE.replace(
+    "        self.growth.additive(window, max(self.a * window.segments, 1.0), ack.credit)",
+    "        before, wanted = window.cwnd, min(1.0, 1.0 / window.segments) * ack.credit\n"
+    "        self.growth.additive(window, -1.0, ack.credit)\n"
+    "        self.record('shrunk', before - window.cwnd)\n"
+    "        self.record('wanted', wanted)",
+)
+
+
+#: The same in C.
+SHRINKS_C = RECORDS_C.replace(
+    "    sojourn_additive(&self->growth, window, 1.0, ack->credit);",
+    "    uint64_t before = window->cwnd;\n"
+    "    double share = 1.0 / sojourn_segments(window);\n"
+    "    sojourn_additive(&self->growth, window, -1.0, ack->credit);\n"
+    '    sojourn_record(self->recorder, "shrunk", (double)(before - window->cwnd));\n'
+    '    sojourn_record(self->recorder, "wanted", (share < 1.0 ? share : 1.0) * (double)ack->credit);',
+)
+
+
+@pytest.mark.parametrize(("name", "text"), [("mine.py", SHRINKS), pytest.param("mine.c", SHRINKS_C, marks=needs_compiler)])
+def test_additive_decrease(scenario_file: WriteScenario, name: str, text: str) -> None:
+    """A negative additive increase shrinks the window by as much, and fractions of a byte are kept."""
+    found = sojourn.run(own_tcp(scenario_file, name, text)).series
+    for flow in ("0", "1"):
+        shrunk, wanted = (found.filter(measure=name, which=flow)["value"] for name in ("shrunk", "wanted"))
+        assert shrunk.len() > 10
+        assert abs(float(shrunk.sum()) - float(wanted.sum())) <= 1

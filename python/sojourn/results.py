@@ -16,7 +16,7 @@ import polars as pl
 
 from sojourn import buffers, catalogue, metrics, repetition, specification, transients
 from sojourn.backends import result as backend
-from sojourn.backends.result import QUEUES, TRANSFERS, RunResult
+from sojourn.backends.result import QUEUES, RECORDED, TRANSFERS, RunResult
 from sojourn.metrics.metric import Metric
 from sojourn.metrics.observation import Observation, observe, places
 from sojourn.metrics.over_time import latest_change
@@ -30,9 +30,8 @@ NAMES = ("runs", "groups", "flows", "queues", "transfers", "series")
 #: The flows of a backend, and whether each is one that Jain's index is taken over.
 FLOWS = pl.Schema({**backend.FLOWS, "long_lived": pl.Boolean()})
 
-SERIES = pl.Schema(
-    {"time": pl.Float64(), "kind": pl.String(), "which": pl.String(), "measure": pl.String(), "value": pl.Float64()}
-)
+#: Samples in long form are as what algorithms record.
+SERIES = RECORDED
 
 
 def columns(name: str) -> pl.Schema:
@@ -236,6 +235,7 @@ class Record:
     transfers: pl.DataFrame
     queue_series: pl.DataFrame
     flow_series: pl.DataFrame
+    recorded: pl.DataFrame
 
 
 def of_run(run: Run, result: RunResult) -> Record:
@@ -262,7 +262,7 @@ def of_run(run: Run, result: RunResult) -> Record:
         spec["warm_up"] / PICOSECONDS,
         latest_change(spec["links"]) / PICOSECONDS,
     )
-    series = result.queue_series, result.flow_series
+    series = result.queue_series, result.flow_series, result.recorded
     summary, groups = _summary(run, result, seen, window), _of_groups(flows, seen)
     axes = {axis: label for axis, label in run.axes.items() if axis != BACKEND}  # a column of its own
     return Record(run.key, axes, run.seed, summary, groups, flows, result.queues, result.transfers, *series)
@@ -316,7 +316,9 @@ def _run_of_row(rows: Sequence[Sized]) -> pl.Series:
 def _series(labels: pl.DataFrame, records: Sequence[Record]) -> pl.DataFrame:
     queues = _long([record.queue_series for record in records], "queue", "link")
     flows = _long([record.flow_series for record in records], "flow", "flow")
-    long = pl.concat([queues, flows]).sort("run", maintain_order=True)
+    own = [record.recorded for record in records]
+    recorded = pl.concat(own).with_columns(_run_of_row(own)).select("run", *RECORDED)
+    long = pl.concat([queues, flows, recorded]).sort("run", maintain_order=True)
     return pl.concat([labels[long["run"]], long.drop("run")], how="horizontal")
 
 

@@ -180,6 +180,10 @@ impl CongestionControl for Plugin {
         self.control.take_random(random);
     }
 
+    fn take_flow(&mut self, flow: u32) {
+        self.control.take_flow(flow);
+    }
+
     fn needs(&self) -> Needs {
         self.control.needs()
     }

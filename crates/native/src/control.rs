@@ -3,7 +3,7 @@
 use std::ptr;
 
 use sojourn_engine::packet::LoadFactor;
-use sojourn_engine::plugin::PluginControl;
+use sojourn_engine::plugin::{Failure, PluginControl};
 use sojourn_engine::random::Random;
 use sojourn_engine::tcp::congestion::{
     Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs, Timestamps,
@@ -17,6 +17,8 @@ use crate::count_call;
 use crate::declared::State;
 use crate::interface::{self, Control, NONE};
 use crate::queue::Numbers;
+use crate::recorded::{Recorded, Recorder};
+use crate::recorder::Handle;
 
 /// See the module.
 #[derive(Debug)]
@@ -28,6 +30,10 @@ pub struct NativeControl {
     state: State,
     /// Where it stays: the library keeps a pointer to it.
     random: Option<Box<Numbers>>,
+    failure: Failure,
+    recorded: Recorded,
+    /// Of the flow, once it begins, if the library asks for it.
+    recorder: Option<Box<Handle>>,
 }
 
 // SAFETY: the table is constant, and the state is used by one thread at a time, as the methods that take `&mut self` are. The two
@@ -36,18 +42,27 @@ unsafe impl Send for NativeControl {}
 unsafe impl Sync for NativeControl {}
 
 impl NativeControl {
-    pub fn new(table: Control, file: String, state: State) -> NativeControl {
-        NativeControl { table, file, state: state.clone(), initial: state, random: None }
+    pub fn new(table: Control, file: String, state: State, failure: Failure, recorded: Recorded) -> NativeControl {
+        let initial = state.clone();
+        NativeControl { table, file, initial, state, random: None, failure, recorded, recorder: None }
     }
 
     /// Has the library set up the state, before all other hooks.
     fn begin(&mut self) {
         if let Some(init) = self.table.init {
+            self.at("init", None);
             let random = self.random.as_mut().map_or(ptr::null_mut(), |numbers| numbers.pointer());
             count_call();
             // SAFETY: as of every hook, what is passed is what the interface says, and lives longer than the call.
             unsafe { init(self.state.pointer(), random) };
             count_call();
+        }
+    }
+
+    /// A hook is about to be called.
+    fn at(&self, hook: &'static str, now: Option<Time>) {
+        if let Some(recorder) = &self.recorder {
+            recorder.at(hook, now);
         }
     }
 }
@@ -138,12 +153,13 @@ fn event_of(event: CongestionEvent, now: Time) -> interface::Event {
     }
 }
 
-/// Calls a hook, if there is one, with the state, the window and what else it is told, and takes over the window.
+/// Calls a hook, if there is one, at its time, with the state, the window and what else it is told, and takes over the window.
 macro_rules! call {
-    ($self:ident, $hook:ident, $window:ident $(, $told:expr)*) => {{
+    ($self:ident, $hook:ident, $now:expr, $window:ident $(, $told:expr)*) => {{
         match $self.table.$hook {
             None => None,
             Some(hook) => {
+                $self.at(stringify!($hook), Some($now));
                 let mut window = given($window);
                 count_call();
                 // SAFETY: see `begin`.
@@ -158,33 +174,33 @@ macro_rules! call {
 
 impl CongestionControl for NativeControl {
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
-        let ack = ack_of(ack);
-        call!(self, increase, window, &raw const ack);
+        let told = ack_of(ack);
+        call!(self, increase, ack.now, window, &raw const told);
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
         let event = event_of(event, now);
-        call!(self, on_congestion, window, &raw const event);
+        call!(self, on_congestion, now, window, &raw const event);
     }
 
     fn on_ack(&mut self, window: &Window, ack: &Ack) {
-        let (mut unchanged, ack) = (*window, ack_of(ack));
+        let (mut unchanged, told) = (*window, ack_of(ack));
         let window = &mut unchanged;
-        call!(self, on_ack, window, &raw const ack);
+        call!(self, on_ack, ack.now, window, &raw const told);
     }
 
     fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
-        let ack = ack_of(ack);
-        call!(self, increase_in_slow_start, window, &raw const ack).filter(|left| *left != NONE)
+        let told = ack_of(ack);
+        call!(self, increase_in_slow_start, ack.now, window, &raw const told).filter(|left| *left != NONE)
     }
 
     fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
-        let delivery = delivery_of(delivery);
-        call!(self, on_delivery, window, &raw const delivery);
+        let told = delivery_of(delivery);
+        call!(self, on_delivery, delivery.now, window, &raw const told);
     }
 
     fn on_segment_lost(&mut self, window: &mut Window, lost: &LostSegment) {
-        let lost = interface::LostSegment {
+        let told = interface::LostSegment {
             now: lost.now.0,
             segment: lost.segment,
             in_flight_when_sent: lost.in_flight_when_sent,
@@ -193,15 +209,16 @@ impl CongestionControl for NativeControl {
             app_limited: u32::from(lost.app_limited),
             reserved: 0,
         };
-        call!(self, on_segment_lost, window, &raw const lost);
+        call!(self, on_segment_lost, lost.now, window, &raw const told);
     }
 
     fn on_restart(&mut self, window: &mut Window, now: Time) {
-        call!(self, on_restart, window, now.0);
+        call!(self, on_restart, now, window, now.0);
     }
 
     fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
         let hook = self.table.pacing_rate?;
+        self.at("pacing_rate", None);
         let window = given(window);
         count_call();
         // SAFETY: see `begin`.
@@ -212,11 +229,28 @@ impl CongestionControl for NativeControl {
 
     fn pacing_quantum(&self, mss: u64) -> u64 {
         let Some(hook) = self.table.pacing_quantum else { return 0 };
+        self.at("pacing_quantum", None);
         count_call();
         // SAFETY: see `begin`.
         let quantum = unsafe { hook(self.state.pointer(), mss) };
         count_call();
         quantum
+    }
+
+    fn take_flow(&mut self, flow: u32) {
+        if let Some(hook) = self.table.take_recorder {
+            let recorder = Recorder::of_flow(self.recorded.clone(), flow);
+            let handle = Handle::new(recorder, Some(flow), &self.file, self.failure.clone());
+            count_call();
+            // SAFETY: see `begin`.
+            unsafe { hook(self.state.pointer(), handle.pointer()) };
+            count_call();
+            self.recorder = Some(handle);
+        }
+        // One that draws begins once it has its stream.
+        if !self.needs().random {
+            self.begin();
+        }
     }
 
     fn take_random(&mut self, random: Random) {
@@ -250,12 +284,8 @@ impl CongestionControl for NativeControl {
 
 impl PluginControl for NativeControl {
     fn fresh(&self) -> Box<dyn PluginControl> {
-        let mut fresh = NativeControl::new(self.table, self.file.clone(), self.initial.clone());
-        // One that draws begins once it has its stream.
-        if !fresh.needs().random {
-            fresh.begin();
-        }
-        Box::new(fresh)
+        let (file, state) = (self.file.clone(), self.initial.clone());
+        Box::new(NativeControl::new(self.table, file, state, self.failure.clone(), self.recorded.clone()))
     }
 
     fn complaint(&self, hook: &str, what: &str) -> String {

@@ -38,6 +38,14 @@ pub struct RandomNumbers {
 }
 
 #[repr(C)]
+#[derive(Debug)]
+pub struct Recorder {
+    pub record: Option<unsafe extern "C" fn(*mut Recorder, *const c_char, f64)>,
+    pub which: *const c_char,
+    pub flow: u64,
+}
+
+#[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Window {
     pub cwnd: u64,
@@ -138,6 +146,7 @@ pub struct Control {
     pub on_restart: Option<unsafe extern "C" fn(State, *mut Window, u64)>,
     pub pacing_rate: Option<unsafe extern "C" fn(State, *const Window, u64) -> u64>,
     pub pacing_quantum: Option<unsafe extern "C" fn(State, u64) -> u64>,
+    pub take_recorder: Option<unsafe extern "C" fn(State, *mut Recorder)>,
 }
 
 #[repr(C)]
@@ -179,6 +188,7 @@ pub struct Queue {
     pub next_line: Option<unsafe extern "C" fn(State, *const QueueView) -> u64>,
     pub release: Option<unsafe extern "C" fn(State, *const Packet, u64, *const QueueView) -> u32>,
     pub on_timer: Option<unsafe extern "C" fn(State, *const QueueView)>,
+    pub take_recorder: Option<unsafe extern "C" fn(State, *mut Recorder)>,
 }
 
 /// Copies what a library defines. What an earlier version of the interface lacks is zero.

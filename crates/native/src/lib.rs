@@ -8,6 +8,8 @@ mod control;
 mod declared;
 mod interface;
 mod queue;
+mod recorded;
+mod recorder;
 
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,6 +21,7 @@ use sojourn_engine::queue::PluginQueue;
 use control::NativeControl;
 use interface::{Control, Queue};
 use queue::NativeQueue;
+pub use recorded::{Recorded, Recorder};
 
 /// Counts entries into hooks and returns from them, so that a watchdog can tell a hook that never returns: odd means inside.
 static CALLS: AtomicU64 = AtomicU64::new(0);
@@ -60,18 +63,24 @@ pub unsafe fn describe_queue(address: usize) -> Result<Value, String> {
     declared::describe(table.title, table.source, table.draws, table.parameters, table.state_bytes)
 }
 
-/// The congestion control at an address, with parameters. `file` is what complaints call it.
+/// The congestion control at an address, with parameters. `file` is what complaints call it; its flows record into `recorded`.
 ///
 /// # Errors
 /// One line that says what is wrong with it.
 ///
 /// # Safety
 /// See [`describe_control`].
-pub unsafe fn control(address: usize, file: &str, parameters: &Value) -> Result<Box<dyn PluginControl>, String> {
+pub unsafe fn control(
+    address: usize,
+    file: &str,
+    parameters: &Value,
+    failure: Failure,
+    recorded: Recorded,
+) -> Result<Box<dyn PluginControl>, String> {
     let table = unsafe { Control::read(address) }?;
     table.check()?;
     let state = declared::state(table.parameters, table.state_bytes, parameters)?;
-    Ok(Box::new(NativeControl::new(table, file.to_owned(), state)))
+    Ok(Box::new(NativeControl::new(table, file.to_owned(), state, failure, recorded)))
 }
 
 /// The queue discipline at an address, with parameters.
@@ -86,11 +95,12 @@ pub unsafe fn queue(
     file: &str,
     parameters: &Value,
     failure: Failure,
+    recorder: Recorder,
 ) -> Result<Box<dyn PluginQueue>, String> {
     let table = unsafe { Queue::read(address) }?;
     table.check()?;
     let state = declared::state(table.parameters, table.state_bytes, parameters)?;
-    Ok(Box::new(NativeQueue::new(table, file.to_owned(), state, failure)))
+    Ok(Box::new(NativeQueue::new(table, file.to_owned(), state, failure, recorder)))
 }
 
 /// A C string, or none.

@@ -12,6 +12,8 @@ use sojourn_engine::units::Rate;
 use crate::count_call;
 use crate::declared::State;
 use crate::interface::{self, Queue, RandomNumbers};
+use crate::recorded::Recorder;
+use crate::recorder::Handle;
 
 /// A random stream as the interface has it.
 #[repr(C)]
@@ -44,6 +46,8 @@ pub struct NativeQueue {
     state: State,
     draws: bool,
     failure: Failure,
+    /// If the library asks for it.
+    recorder: Option<Box<Handle>>,
 }
 
 // SAFETY: as of `NativeControl`.
@@ -51,18 +55,42 @@ unsafe impl Send for NativeQueue {}
 unsafe impl Sync for NativeQueue {}
 
 impl NativeQueue {
-    pub fn new(table: Queue, file: String, state: State, failure: Failure) -> NativeQueue {
-        if let Some(init) = table.init {
+    pub fn new(table: Queue, file: String, state: State, failure: Failure, recorder: Recorder) -> NativeQueue {
+        let recorder = table.take_recorder.map(|hook| {
+            let handle = Handle::new(recorder, None, &file, failure.clone());
             count_call();
             // SAFETY: as of every hook, what is passed is what the interface says, and lives longer than the call.
+            unsafe { hook(state.pointer(), handle.pointer()) };
+            count_call();
+            handle
+        });
+        if let Some(init) = table.init {
+            if let Some(recorder) = &recorder {
+                recorder.at("init", None);
+            }
+            count_call();
+            // SAFETY: as above.
             unsafe { init(state.pointer()) };
             count_call();
         }
-        NativeQueue { draws: !table.draws.is_null(), table, file, state, failure }
+        NativeQueue { draws: !table.draws.is_null(), table, file, state, failure, recorder }
+    }
+
+    /// A hook is about to be called.
+    fn at(&self, hook: &'static str, now: Option<Time>) {
+        if let Some(recorder) = &self.recorder {
+            recorder.at(hook, now);
+        }
     }
 
     /// Calls a hook with what it may see.
-    fn with<T>(&self, view: &mut View, call: impl FnOnce(*mut c_void, *const interface::QueueView) -> T) -> T {
+    fn with<T>(
+        &self,
+        hook: &'static str,
+        view: &mut View,
+        call: impl FnOnce(*mut c_void, *const interface::QueueView) -> T,
+    ) -> T {
+        self.at(hook, Some(view.now));
         let mut numbers = self.draws.then(|| Numbers::new(view.random.clone()));
         let told = interface::QueueView {
             now: view.now.0,
@@ -115,7 +143,7 @@ impl PluginQueue for NativeQueue {
         let Some(hook) = self.table.classify else { return 0 };
         let packet = packet_of(packet);
         // SAFETY: see `new`.
-        let line = self.with(view, |state, view| unsafe { hook(state, &raw const packet, view) });
+        let line = self.with("classify", view, |state, view| unsafe { hook(state, &raw const packet, view) });
         usize::try_from(line).unwrap_or(usize::MAX)
     }
 
@@ -123,7 +151,8 @@ impl PluginQueue for NativeQueue {
         let Some(hook) = self.table.admit else { return Verdict::Pass };
         let packet = packet_of(packet);
         // SAFETY: see `new`.
-        let verdict = self.with(view, |state, view| unsafe { hook(state, &raw const packet, line as u64, view) });
+        let verdict =
+            self.with("admit", view, |state, view| unsafe { hook(state, &raw const packet, line as u64, view) });
         self.verdict("admit", verdict)
     }
 
@@ -132,7 +161,7 @@ impl PluginQueue for NativeQueue {
             return view.packets.iter().position(|packets| *packets > 0).unwrap_or_default();
         };
         // SAFETY: see `new`.
-        let line = self.with(view, |state, view| unsafe { hook(state, view) });
+        let line = self.with("next_line", view, |state, view| unsafe { hook(state, view) });
         usize::try_from(line).unwrap_or(usize::MAX)
     }
 
@@ -140,12 +169,14 @@ impl PluginQueue for NativeQueue {
         let Some(hook) = self.table.release else { return Verdict::Pass };
         let packet = packet_of(packet);
         // SAFETY: see `new`.
-        let verdict = self.with(view, |state, view| unsafe { hook(state, &raw const packet, line as u64, view) });
+        let verdict =
+            self.with("release", view, |state, view| unsafe { hook(state, &raw const packet, line as u64, view) });
         self.verdict("release", verdict)
     }
 
     fn set_link_rate(&mut self, rate: Rate) {
         if let Some(hook) = self.table.set_link_rate {
+            self.at("set_link_rate", None);
             count_call();
             // SAFETY: see `new`.
             unsafe { hook(self.state.pointer(), rate.0) };
@@ -166,6 +197,7 @@ impl PluginQueue for NativeQueue {
             lines: packets.len() as u64,
             random: ptr::null_mut(),
         };
+        self.at("on_timer", Some(now));
         count_call();
         // SAFETY: see `new`.
         unsafe { hook(self.state.pointer(), &raw const view) };

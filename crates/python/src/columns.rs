@@ -8,14 +8,19 @@ use sojourn_engine::specification::Specification;
 use sojourn_engine::tcp::sender::{Abort, SenderStatistics, State};
 use sojourn_engine::time::Duration;
 use sojourn_engine::video::Playback;
+use sojourn_native::Recorded;
 
-/// The frames `flows`, `queues`, `queue_series`, `flow_series`, `transfers` and the `summary`.
+use crate::plugins::recorded;
+
+/// The frames `flows`, `queues`, `queue_series`, `flow_series`, `transfers`, `recorded` and the `summary`.
 pub fn to_python<'py>(
     py: Python<'py>,
     specification: &Specification,
     result: &RunResult,
+    values: &Recorded,
 ) -> PyResult<Bound<'py, PyDict>> {
     let frames = PyDict::new(py);
+    frames.set_item("recorded", recorded::to_python(py, values)?)?;
     frames.set_item("flows", flows(py, specification, &result.flows)?)?;
     frames.set_item("queues", queues(py, specification, &result.queues)?)?;
     frames.set_item("queue_series", queue_series(py, specification, result)?)?;

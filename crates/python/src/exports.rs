@@ -22,7 +22,7 @@ type Loaded<'py> = Option<Vec<Bound<'py, PyAny>>>;
 
 fn build(py: Python<'_>, specification: &str, plugins: Loaded<'_>) -> PyResult<(Specification, Simulation)> {
     let specification = parse(specification)?;
-    let simulation = plugins::build(py, &specification, plugins)?;
+    let (simulation, _) = plugins::build(py, &specification, plugins)?;
     Ok((specification, simulation))
 }
 

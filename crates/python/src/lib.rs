@@ -97,12 +97,12 @@ fn run<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let specification = parse(specification)?;
     let flag = cancellation.map_or_else(Arc::default, |cancellation| Arc::clone(&cancellation.flag));
-    let simulation = plugins::build(py, &specification, plugins)?;
+    let (simulation, recorded) = plugins::build(py, &specification, plugins)?;
     match py.detach(|| simulation.run(&flag)) {
         Err(Stopped::Failed(complaint)) => Err(PluginFailed::new_err(complaint)),
         Err(Stopped::Cancelled) => Err(Cancelled::new_err("the run was cancelled")),
         Err(Stopped::TooLarge(reason)) => Err(PyMemoryError::new_err(reason)),
-        Ok(result) => columns::to_python(py, &specification, &result),
+        Ok(result) => columns::to_python(py, &specification, &result, &recorded),
     }
 }
 

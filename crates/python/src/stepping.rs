@@ -7,6 +7,7 @@ use sojourn_engine::probe::{FlowSample, QueueTotals};
 use sojourn_engine::simulation::{FlowLook, QueueLook, Simulation};
 use sojourn_engine::specification::Specification;
 use sojourn_engine::time::{Duration, Time};
+use sojourn_native::Recorded;
 
 use crate::columns::{self, column, link_name};
 use crate::{check_plugins, parse, plugins};
@@ -17,6 +18,8 @@ pub struct Stepping {
     specification: Specification,
     /// None once the result has been handed out.
     simulation: Option<Simulation>,
+    /// What hooks of plugins record.
+    recorded: Recorded,
     /// Up to when all has happened.
     reached: Time,
 }
@@ -27,8 +30,8 @@ impl Stepping {
     #[pyo3(signature = (specification, plugins = None))]
     fn new(py: Python<'_>, specification: &str, plugins: Option<Vec<Bound<'_, PyAny>>>) -> PyResult<Stepping> {
         let specification = parse(specification)?;
-        let simulation = plugins::build(py, &specification, plugins)?;
-        Ok(Stepping { specification, simulation: Some(simulation), reached: Time::ZERO })
+        let (simulation, recorded) = plugins::build(py, &specification, plugins)?;
+        Ok(Stepping { specification, simulation: Some(simulation), recorded, reached: Time::ZERO })
     }
 
     /// Goes on until a moment or the end, whichever is earlier, but not for more than so many events. Whether it got there.
@@ -80,7 +83,7 @@ impl Stepping {
             return Err(PyValueError::new_err("the run has not come to its end"));
         }
         let result = self.simulation.take().ok_or_else(ended)?.finish();
-        columns::to_python(py, &self.specification, &result)
+        columns::to_python(py, &self.specification, &result, &self.recorded)
     }
 }
 

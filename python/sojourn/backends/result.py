@@ -141,6 +141,13 @@ TRANSFERS = pl.Schema(
 )
 
 
+#: Values that an algorithm of a user's own recorded, at the times (s) of its hooks: whose they are, as rows of ``series`` say it,
+#: and under which name.
+RECORDED = pl.Schema(
+    {"time": pl.Float64(), "kind": pl.String(), "which": pl.String(), "measure": pl.String(), "value": pl.Float64()}
+)
+
+
 @dataclass(frozen=True)
 class RunResult:
     """The result of one run."""
@@ -154,11 +161,13 @@ class RunResult:
     data_packets_delivered: int
     #: Transfers that were completed, if the backend can tell.
     transfers: pl.DataFrame = field(default_factory=TRANSFERS.to_frame)
+    #: What algorithms of users' own recorded.
+    recorded: pl.DataFrame = field(default_factory=RECORDED.to_frame)
 
 
 #: Frames without rows, by the identity of their schema: most runs have no series, and to make a frame takes as long as a short
 #: run.
-_EMPTY = {id(schema): schema.to_frame() for schema in (FLOWS, QUEUES, QUEUE_SERIES, FLOW_SERIES, TRANSFERS)}
+_EMPTY = {id(schema): schema.to_frame() for schema in (FLOWS, QUEUES, QUEUE_SERIES, FLOW_SERIES, TRANSFERS, RECORDED)}
 
 
 def check_finite(columns: Mapping[str, Iterable[float | None]]) -> None:

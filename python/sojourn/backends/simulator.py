@@ -11,7 +11,7 @@ import polars as pl
 from sojourn import _engine, specification
 from sojourn.backends.backend import CONNECTIONS, MOMENT_FLOWS, MOMENT_QUEUES, Moment
 from sojourn.backends.identity import Identity
-from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, TRANSFERS, RunResult, frame
+from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, RECORDED, TRANSFERS, RunResult, frame
 from sojourn.errors import PANIC, InputError, RunCancelled, RunFailed
 from sojourn.plugins.source import LINUX
 from sojourn.scenario.given import Given
@@ -216,4 +216,5 @@ def result_of(tables: Mapping[str, Mapping[str, Any]]) -> RunResult:
         events=summary["events"],
         data_packets_delivered=summary["data_packets_delivered"],
         transfers=frame(tables["transfers"], TRANSFERS),
+        recorded=frame(tables["recorded"], RECORDED),
     )

@@ -6,12 +6,13 @@ from functools import partial
 import altair as alt
 import polars as pl
 
+from sojourn import names
 from sojourn.errors import InputError
 from sojourn.figures import look
 from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn, flow_names
 from sojourn.figures.panels import Panels, shown_axis, together
-from sojourn.figures.registry import Figure
+from sojourn.figures.registry import ColumnFigure, Figure
 from sojourn.names import GROUP
 
 #: Stretches of a line for each point of a panel's width; of each the least and the greatest sample is drawn.
@@ -124,6 +125,15 @@ def thinned(rows: pl.DataFrame, stretches: int) -> pl.DataFrame:
         .explode("row")["row"]
     )
     return rows[kept.unique().sort()]
+
+
+def of_measure(figure: ColumnFigure, source: Drawn, width: int) -> Chart:
+    """A measure of ``series`` in its own unit: a line a flow, or of the bottlenecks a line a cell."""
+    kinds = dict(source.frame("series").select("measure", "kind").unique().collect().iter_rows())
+    if figure.column not in kinds:
+        raise InputError(f"figure {figure.name}: {names.unknown('measure of series', figure.column, sorted(kinds))}")
+    drawn = _flow if kinds[figure.column] == "flow" else _queue
+    return drawn(Sampled(figure.column, figure.column), figure, source, width)
 
 
 queue_length = partial(_queue, Sampled("Queue length (packets)", "packets"))

@@ -231,7 +231,7 @@ FIGURES = (
 def available() -> dict[str, Figure]:
     """All figures by name: those above, five of every metric that a run has, and one of every metric of a group.
 
-    ``named`` knows besides them box plots and distributions of any column.
+    ``named`` knows besides them box plots and distributions of any column, and any measure of ``series`` over time.
     """
     of_runs = (figure for metric in of_run() for figure in _of_metric(metric))
     of_groups = (_by_group(metric) for metric in of_group())
@@ -245,6 +245,8 @@ def named(name: str) -> Figure:
         InputError: there is none of that name.
     """
     known = available()
+    if name.startswith(OVER_TIME):
+        return _over_time(name, name.removeprefix(OVER_TIME))
     of_column = _COLUMN.fullmatch(name)
     if of_column is not None and name not in known:
         return _of_column(name, *of_column.group("form", "frame", "column"))
@@ -269,6 +271,9 @@ _METRIC = re.compile(r"(?P<form>(heatmap-|line-|box-|cdf-)?)(?P<metric>\w+)")
 
 #: What box plots and distributions are called: ``box-flows.rtt_max``, ``cdf-series.packets``.
 _COLUMN = re.compile(r"(?P<form>box|cdf)-(?P<frame>[a-z]+)\.(?P<column>.+)")
+
+#: What begins the name of a figure of any measure of ``series`` over time, such as one that an algorithm records.
+OVER_TIME = "series-"
 
 #: The families of the two, the functions that draw them, and what they are called in titles.
 _FORMS = {
@@ -302,6 +307,20 @@ def _of_column(name: str, form: str, frame: str, column: str) -> ColumnFigure:
         over_seeds=_TOGETHER,
         frame=frame,
         column=column,
+    )
+
+
+def _over_time(name: str, measure: str) -> ColumnFigure:
+    """A measure of ``series`` over time, such as what an algorithm of a user's own records."""
+    return ColumnFigure(
+        name=name,
+        title=f"{measure} over time",
+        family=Family.OVER_TIME,
+        help=f"{measure} of series over time",
+        need=Need.SERIES,
+        drawn_by="over_time:of_measure",
+        frame="series",
+        column=measure,
     )
 
 

@@ -3,17 +3,27 @@
 What hooks are shown is valid during the call. Times are in seconds, sizes in bytes, rates in bits per second.
 """
 
-from sojourn._engine import Ack, Delivery, Event, LostSegment, Packet, QueueView, Random, Window
+from sojourn._engine import Ack, Delivery, Event, LostSegment, Packet, QueueView, Random, Recorder, Window
 
 #: What ``Queue.admit`` and ``Queue.release`` return: the packet stays; it is marked if it is ECN-capable, and dropped otherwise;
 #: it is dropped.
 PASS, MARK, DROP = 0, 1, 2
 
 
-class CongestionControl:
+class Recording:
+    """What records values beside Sojourn's own samples."""
+
+    _recorder: Recorder
+
+    def record(self, name: str, value: float) -> None:
+        """Record a value, at the time of the hook: a row of ``series`` with this name as ``measure``."""
+        self._recorder.record(name, value)
+
+
+class CongestionControl(Recording):
     """A congestion control. ``increase`` and ``on_congestion`` are required; what other hooks a class defines is called.
 
-    Each flow has an instance. Its parameters and ``random`` are set before ``__init__`` is called, without arguments.
+    Each flow has an instance. Its parameters, ``flow`` and ``random`` are set before ``__init__`` is called, without arguments.
     """
 
     #: One line that says what it is; by default the first of the class's docstring.
@@ -33,6 +43,8 @@ class CongestionControl:
     #: A loss recovery of its own, such as "rack"; by default the stack's.
     recovery: str | None = None
 
+    #: The number of its flow, as in the results.
+    flow: int
     random: Random
 
     def increase(self, window: Window, ack: Ack) -> None:
@@ -64,10 +76,10 @@ class CongestionControl:
         return mss
 
 
-class Queue:
+class Queue(Recording):
     """A queue discipline. The packets stay in Sojourn, in lines with a common limit; the hooks decide. One is required.
 
-    Each queue has an instance. Its parameters and ``random`` are set before ``__init__`` is called, without arguments.
+    Each queue has an instance. Its parameters, ``link`` and ``random`` are set before ``__init__`` is called, without arguments.
     """
 
     #: As of ``CongestionControl``.
@@ -80,6 +92,8 @@ class Queue:
     #: The interval of ``on_timer`` in seconds; None for no timer. Asked at first and each time that it fired.
     timer_interval: float | None = None
 
+    #: The link of its queue, as in the results.
+    link: str
     random: Random
 
     def admit(self, packet: Packet, line: int, queue: QueueView) -> int | None:

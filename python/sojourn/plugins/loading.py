@@ -23,6 +23,10 @@ CONTROL_SYMBOL, QUEUE_SYMBOL = "sojourn_congestion_control", "sojourn_queue"
 COMPLAINT_SYMBOL = "sojourn_complaint"
 
 
+#: What instances are told besides their parameters; it would hide parameters of these names.
+TOLD = ("flow", "link", "random")
+
+
 class NeverReturned(BaseException):
     """Raised in a hook that takes too long."""
 
@@ -141,13 +145,13 @@ class PythonFile:
         """Whether the queue discipline draws random numbers."""
         return self._queue is not None and self._queue.draws is not None
 
-    def control(self, parameters: str, random: object) -> object:
-        """An instance of the congestion control, with parameters as JSON."""
-        return _instance(self._control, parameters, random)
+    def control(self, parameters: str, random: object, recorder: object, flow: int) -> object:
+        """An instance of the congestion control for a flow, with parameters as JSON."""
+        return _instance(self._control, parameters, random, recorder, flow=flow)
 
-    def queue(self, parameters: str, random: object) -> object:
-        """An instance of the queue discipline, with parameters as JSON."""
-        return _instance(self._queue, parameters, random)
+    def queue(self, parameters: str, random: object, recorder: object, link: str) -> object:
+        """An instance of the queue discipline for a link, with parameters as JSON."""
+        return _instance(self._queue, parameters, random, recorder, link=link)
 
     def described(self) -> dict[str, Any]:
         """See ``Loaded``."""
@@ -158,6 +162,8 @@ class PythonFile:
             return None
         parameters = []
         for name, declaration in declarations(kind).items():
+            if name in TOLD:
+                raise ValueError(f"{self.file}: parameter {name}: its name is taken by what instances are told")
             try:
                 parameters.append(declaration.described(name))
             except ValueError as error:
@@ -196,7 +202,7 @@ def declarations(kind: type) -> dict[str, Declaration]:
     return found
 
 
-def _instance(kind: type[Any] | None, parameters: str, random: object) -> object:
+def _instance(kind: type[Any] | None, parameters: str, random: object, recorder: object, **told: object) -> object:
     if kind is None:
         raise ValueError("the file defines nothing of this kind")
     made = cast(Any, object.__new__(kind))
@@ -205,6 +211,9 @@ def _instance(kind: type[Any] | None, parameters: str, random: object) -> object
         setattr(made, name, declaration.seen(values[name]))
     if random is not None:
         made.random = random
+    made._recorder = recorder
+    for name, value in told.items():
+        setattr(made, name, value)
     made.__init__()
     return made
 

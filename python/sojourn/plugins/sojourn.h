@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The version of this interface. Sojourn loads files of this version and of earlier ones. */
+/* The version of this interface. A file of a later one is refused. */
 #define SOJOURN_VERSION 1
 
 typedef uint64_t sojourn_time;
@@ -94,6 +94,23 @@ static inline double sojourn_unit(struct sojourn_random *random)
 	return (double)(random->bits(random) >> 11) * (1.0 / 9007199254740992.0);
 }
 
+/* ---- Values over time ---- */
+
+/* Where a flow or a queue records values: what take_recorder is handed. It is valid as long as the state, so keep the pointer there. */
+struct sojourn_recorder {
+	void (*record)(struct sojourn_recorder *recorder, const char *name, double value);
+	const char *which; /* whose values they are, as in the results: the flow's number, or the queue's link, such as "left->right" */
+	uint64_t flow;     /* the flow's number; SOJOURN_NONE of a queue */
+};
+
+/* Records a value under a name, at the time of the hook: a row of the results' series with this name as measure. The run fails if the
+ * value is not finite, if the name is one of Sojourn's own samples (cwnd, rtt, packets and so on), if no other hook was called before,
+ * and after five million values. */
+static inline void sojourn_record(struct sojourn_recorder *recorder, const char *name, double value)
+{
+	recorder->record(recorder, name, value);
+}
+
 /* ---- Congestion control ---- */
 
 struct sojourn_window {
@@ -118,20 +135,31 @@ struct sojourn_growth {
 	double fraction;
 };
 
-/* Grows the window by a number of bytes and keeps what is less than a byte for the next time. */
+/* Grows the window by a number of bytes and keeps what is less than a byte for the next time. A negative number shrinks it, to one
+ * segment at the least. */
 static inline void sojourn_grow(struct sojourn_growth *growth, struct sojourn_window *window, double bytes)
 {
 	bytes += growth->fraction;
-	window->cwnd += (uint64_t)bytes;
-	growth->fraction = bytes - (double)(uint64_t)bytes;
+	if (bytes >= 0) {
+		window->cwnd += (uint64_t)bytes;
+		growth->fraction = bytes - (double)(uint64_t)bytes;
+	} else {
+		uint64_t fewer = (uint64_t)-bytes;
+
+		fewer += (double)fewer < -bytes;
+		window->cwnd = window->cwnd > window->mss + fewer ? window->cwnd - fewer : window->mss;
+		growth->fraction = bytes + (double)fewer;
+	}
 }
 
-/* Additive increase: a number of segments for a window of credited bytes, but no more than what is credited. */
+/* Additive increase: a number of segments for a window of credited bytes, but no more than what is credited. A negative
+ * number is an additive decrease. */
 static inline void sojourn_additive(struct sojourn_growth *growth, struct sojourn_window *window, double segments,
 				    uint64_t credit)
 {
 	double share = segments / sojourn_segments(window);
-	sojourn_grow(growth, window, (share < 1.0 ? share : 1.0) * (double)credit);
+	share = share < 1.0 ? share : 1.0;
+	sojourn_grow(growth, window, (share > -1.0 ? share : -1.0) * (double)credit);
 }
 
 /* An acknowledgement of new data. */
@@ -246,6 +274,8 @@ struct sojourn_congestion_control {
 	uint64_t (*pacing_rate)(void *state, const struct sojourn_window *window, sojourn_time srtt);
 	/* Bytes of payload that leave together where segments are paced. */
 	uint64_t (*pacing_quantum)(void *state, uint64_t mss);
+	/* Called once for each flow, before init: where it records values, and its number. */
+	void (*take_recorder)(void *state, struct sojourn_recorder *recorder);
 };
 
 /* ---- Queue discipline ---- */
@@ -299,6 +329,8 @@ struct sojourn_queue {
 	uint32_t (*release)(void *state, const struct sojourn_packet *packet, uint64_t line, const struct sojourn_queue_view *view);
 	/* The timer fired; view->random is NULL. */
 	void (*on_timer)(void *state, const struct sojourn_queue_view *view);
+	/* Called once for each queue, before init: where it records values, and its link. */
+	void (*take_recorder)(void *state, struct sojourn_recorder *recorder);
 };
 
 /* ---- What a file defines ---- */

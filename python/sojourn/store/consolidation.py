@@ -161,7 +161,7 @@ class _Made:
         samples = 0
         for record in self._records(axes, standing):
             size = sum(frame.height * (frame.width - 2) for frame in (record.queue_series, record.flow_series))
-            size += record.transfers.height
+            size += record.transfers.height + record.recorded.height
             if batch and (samples + size > BATCH_SAMPLES or len(batch) >= BATCH_RUNS):
                 yield assemble(batch, axes)
                 batch, samples = [], 0
@@ -190,7 +190,8 @@ class _Made:
 def _pieces(record: Record, axes: Sequence[str]) -> Iterator[Mapping[str, pl.DataFrame]]:
     """The frames of a run with long series or many transfers, these part by part."""
     queues, flows = record.queue_series, record.flow_series
-    without = replace(record, queue_series=queues.clear(), flow_series=flows.clear(), transfers=record.transfers.clear())
+    without = replace(record, queue_series=queues.clear(), flow_series=flows.clear())
+    without = replace(without, transfers=record.transfers.clear(), recorded=record.recorded.clear())
     yield assemble([without], axes)
     for part in record.transfers.iter_slices(BATCH_SAMPLES):
         yield {"transfers": assemble([replace(without, transfers=part)], axes)["transfers"]}
@@ -198,6 +199,8 @@ def _pieces(record: Record, axes: Sequence[str]) -> Iterator[Mapping[str, pl.Dat
         yield {"series": assemble([replace(without, queue_series=part)], axes)["series"]}
     for part in _parts(flows, "flow"):
         yield {"series": assemble([replace(without, flow_series=part)], axes)["series"]}
+    for part in record.recorded.iter_slices(BATCH_SAMPLES):
+        yield {"series": assemble([replace(without, recorded=part)], axes)["series"]}
 
 
 def _parts(series: pl.DataFrame, which: str) -> Iterator[pl.DataFrame]:

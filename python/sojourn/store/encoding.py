@@ -7,7 +7,7 @@ import zlib
 
 import polars as pl
 
-from sojourn.backends.result import FLOW_SERIES, QUEUE_SERIES, QUEUES, TRANSFERS
+from sojourn.backends.result import FLOW_SERIES, QUEUE_SERIES, QUEUES, RECORDED, TRANSFERS
 from sojourn.results import FLOWS, Record
 
 #: The frames of a record, without rows.
@@ -15,7 +15,7 @@ _FRAMES = {
     name: schema.to_frame()
     for name, schema in (
         *(("flows", FLOWS), ("queues", QUEUES), ("queue_series", QUEUE_SERIES), ("flow_series", FLOW_SERIES)),
-        ("transfers", TRANSFERS),
+        *(("transfers", TRANSFERS), ("recorded", RECORDED)),
     )
 }
 

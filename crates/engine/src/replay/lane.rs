@@ -29,6 +29,7 @@ impl Lane {
         random: Random,
     ) -> Lane {
         let needs = algorithm.needs();
+        algorithm.take_flow(0);
         if needs.random {
             algorithm.take_random(random);
         }

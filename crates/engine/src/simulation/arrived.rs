@@ -183,6 +183,7 @@ impl Template {
 
     fn sender(&self, number: u32, first_hop: u32, size: Option<u64>) -> Sender {
         let mut algorithm = self.algorithm.clone();
+        algorithm.take_flow(number);
         let needs = algorithm.needs();
         if needs.common_random {
             algorithm.take_random(Random::stream(self.seed, Purpose::CommonControl, 0));

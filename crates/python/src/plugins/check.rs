@@ -67,6 +67,7 @@ struct Sender {
 
 impl Sender {
     fn new(mut control: Plugin, seed: u64) -> Sender {
+        control.take_flow(0);
         if control.needs().random {
             control.take_random(Random::stream(seed, Purpose::CongestionControl, 0));
         }

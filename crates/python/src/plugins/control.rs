@@ -11,8 +11,9 @@ use sojourn_engine::tcp::congestion::{self, CongestionControl, CongestionEvent, 
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 use sojourn_engine::units::Rate;
-use sojourn_native::count_call;
+use sojourn_native::{Recorded, Recorder as Values, count_call};
 
+use super::recorded::{self, Recorder};
 use super::{File, Hooks, views};
 
 /// See the module.
@@ -21,6 +22,8 @@ pub struct PythonControl {
     parameters: String,
     needs: Needs,
     failure: Failure,
+    recorded: Recorded,
+    flow: u32,
     /// None before the flow begins.
     instance: Option<Instance>,
 }
@@ -39,6 +42,7 @@ struct Instance {
     window: Py<views::Window>,
     ack: Py<views::Ack>,
     delivery: Py<views::Delivery>,
+    recorder: Py<Recorder>,
 }
 
 impl fmt::Debug for PythonControl {
@@ -50,18 +54,26 @@ impl fmt::Debug for PythonControl {
 impl PythonControl {
     /// # Errors
     /// One line if the file's needs cannot be read.
-    pub fn new(py: Python<'_>, file: File, parameters: String, failure: Failure) -> Result<PythonControl, String> {
+    pub fn new(
+        py: Python<'_>,
+        file: File,
+        parameters: String,
+        failure: Failure,
+        recorded: Recorded,
+    ) -> Result<PythonControl, String> {
         let needs: PyResult<String> = file.object.getattr(py, "needs").and_then(|needs| needs.extract(py));
         let needs = needs.map_err(|error| file.explain(py, "needs", &error))?;
         let needs = serde_json::from_str(&needs).map_err(|error| format!("{}: {error}", file.name))?;
-        Ok(PythonControl { file, parameters, needs, failure, instance: None })
+        Ok(PythonControl { file, parameters, needs, failure, recorded, flow: 0, instance: None })
     }
 
     /// Makes the user's object, before all hooks. It draws from a stream if there is one.
     fn begin(&mut self, random: Option<Random>) {
         Python::attach(|py| {
             count_call();
+            recorded::enter(Some(self.flow));
             let made = self.made(py, random);
+            recorded::enter(None);
             count_call();
             match made {
                 Ok(instance) => self.instance = Some(instance),
@@ -72,7 +84,9 @@ impl PythonControl {
 
     fn made(&self, py: Python<'_>, random: Option<Random>) -> PyResult<Instance> {
         let random = random.map(|random| Py::new(py, views::Random { random })).transpose()?;
-        let made = self.file.object.call_method1(py, "control", (self.parameters.as_str(), random))?.into_bound(py);
+        let recorder = Py::new(py, Recorder::new(Values::of_flow(self.recorded.clone(), self.flow)))?;
+        let told = (self.parameters.as_str(), random, recorder.clone_ref(py), self.flow);
+        let made = self.file.object.call_method1(py, "control", told)?.into_bound(py);
         let defined = self.file.object.getattr(py, "control_hooks")?.into_bound(py).cast_into::<PyDict>()?;
         let hooks = Hooks { instance: made, defined };
         let window = Window { cwnd: 1, ssthresh: u64::MAX, mss: 1 };
@@ -89,13 +103,16 @@ impl PythonControl {
             window: Py::new(py, views::Window { window, is_open: false })?,
             ack: Py::new(py, views::Ack::default())?,
             delivery: Py::new(py, views::Delivery::default())?,
+            recorder,
         })
     }
 
     /// Calls what the user wrote; its exception is the run's failure.
     fn guarded<T>(&self, py: Python<'_>, hook: &str, call: impl FnOnce() -> PyResult<T>) -> Option<T> {
         count_call();
+        recorded::enter(Some(self.flow));
         let answer = call();
+        recorded::enter(None);
         count_call();
         match answer {
             Ok(answer) => Some(answer),
@@ -106,14 +123,14 @@ impl PythonControl {
         }
     }
 
-    /// Calls a hook with the window and what else it is told. The hook may change the window if `is_open`.
+    /// Calls a hook, at its time, with the window and what else it is told. The hook may change the window if `is_open`.
     fn hook<'py, A: PyCallArgs<'py>>(
         &self,
         py: Python<'py>,
         name: &str,
         select: impl Fn(&Instance) -> Option<&Py<PyAny>>,
         window: &mut Window,
-        is_open: bool,
+        (now, is_open): (Time, bool),
         told: impl FnOnce(&Instance, Py<views::Window>) -> PyResult<A>,
     ) -> Option<Py<PyAny>> {
         if self.failure.is_set() {
@@ -121,6 +138,7 @@ impl PythonControl {
         }
         let instance = self.instance.as_ref()?;
         let hook = select(instance)?;
+        instance.recorder.borrow_mut(py).at(now);
         *instance.window.borrow_mut(py) = views::Window { window: *window, is_open };
         let answer = self.guarded(py, name, || hook.call1(py, told(instance, instance.window.clone_ref(py))?))?;
         *window = instance.window.borrow(py).window;
@@ -152,7 +170,7 @@ impl CongestionControl for PythonControl {
                 "increase",
                 |hooks| hooks.increase.as_ref(),
                 window,
-                true,
+                (ack.now, true),
                 |seen, window| {
                     seen.ack.borrow_mut(py).ack = *ack;
                     Ok((window, seen.ack.clone_ref(py)))
@@ -168,7 +186,7 @@ impl CongestionControl for PythonControl {
                 "on_congestion",
                 |hooks| hooks.on_congestion.as_ref(),
                 window,
-                true,
+                (now, true),
                 |_, window| Ok((window, Py::new(py, views::Event { event, time: now })?)),
             );
         });
@@ -185,7 +203,7 @@ impl CongestionControl for PythonControl {
                 "on_ack",
                 |hooks| hooks.on_ack.as_ref(),
                 &mut unchanged,
-                false,
+                (ack.now, false),
                 |seen, window| {
                     seen.ack.borrow_mut(py).ack = *ack;
                     Ok((window, seen.ack.clone_ref(py)))
@@ -205,7 +223,7 @@ impl CongestionControl for PythonControl {
                 name,
                 |hooks| hooks.increase_in_slow_start.as_ref(),
                 window,
-                true,
+                (ack.now, true),
                 |seen, window| {
                     seen.ack.borrow_mut(py).ack = *ack;
                     Ok((window, seen.ack.clone_ref(py)))
@@ -222,7 +240,7 @@ impl CongestionControl for PythonControl {
                 "on_delivery",
                 |hooks| hooks.on_delivery.as_ref(),
                 window,
-                true,
+                (delivery.now, true),
                 |seen, window| {
                     seen.delivery.borrow_mut(py).delivery = *delivery;
                     Ok((window, seen.delivery.clone_ref(py)))
@@ -238,7 +256,7 @@ impl CongestionControl for PythonControl {
                 "on_segment_lost",
                 |hooks| hooks.on_segment_lost.as_ref(),
                 window,
-                true,
+                (lost.now, true),
                 |_, window| Ok((window, Py::new(py, views::LostSegment { lost: *lost })?)),
             );
         });
@@ -251,7 +269,7 @@ impl CongestionControl for PythonControl {
                 "on_restart",
                 |hooks| hooks.on_restart.as_ref(),
                 window,
-                true,
+                (now, true),
                 |_, window| Ok((window, now.seconds())),
             );
         });
@@ -284,6 +302,14 @@ impl CongestionControl for PythonControl {
         .unwrap_or_default()
     }
 
+    fn take_flow(&mut self, flow: u32) {
+        self.flow = flow;
+        // One that draws begins once it has its stream.
+        if !self.needs.random {
+            self.begin(None);
+        }
+    }
+
     fn take_random(&mut self, random: Random) {
         self.begin(Some(random));
     }
@@ -295,18 +321,15 @@ impl CongestionControl for PythonControl {
 
 impl PluginControl for PythonControl {
     fn fresh(&self) -> Box<dyn PluginControl> {
-        let mut fresh = Python::attach(|py| PythonControl {
+        Box::new(Python::attach(|py| PythonControl {
             file: self.file.clone_ref(py),
             parameters: self.parameters.clone(),
             needs: self.needs,
             failure: self.failure.clone(),
+            recorded: self.recorded.clone(),
+            flow: self.flow,
             instance: None,
-        });
-        // One that draws begins once it has its stream.
-        if !fresh.needs.random {
-            fresh.begin(None);
-        }
-        Box::new(fresh)
+        }))
     }
 
     fn complaint(&self, hook: &str, what: &str) -> String {

@@ -6,8 +6,12 @@
 mod check;
 mod control;
 mod queue;
+pub mod recorded;
 mod replay;
 mod views;
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -16,8 +20,10 @@ use sojourn_engine::plugin::{Failure, PluginControl, Plugins, Unloaded};
 use sojourn_engine::queue::PluginQueue;
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::Specification;
+use sojourn_native::{Recorded, Recorder};
 
 use crate::SpecificationError;
+use crate::columns::link_name;
 use control::PythonControl;
 use queue::PythonQueue;
 
@@ -64,6 +70,9 @@ enum Source {
 struct Loaded {
     sources: Vec<Source>,
     failure: Failure,
+    recorded: Recorded,
+    /// The links with disciplines of plugins, in the order in which these are asked for.
+    links: Mutex<VecDeque<String>>,
 }
 
 impl Loaded {
@@ -75,7 +84,8 @@ impl Loaded {
                 None => Source::Python(File { object: plugin.unbind(), name }),
             })
         });
-        Ok(Loaded { sources: sources.collect::<PyResult<_>>()?, failure: Failure::default() })
+        let sources = sources.collect::<PyResult<_>>()?;
+        Ok(Loaded { sources, failure: Failure::default(), recorded: Recorded::default(), links: Mutex::default() })
     }
 }
 
@@ -83,24 +93,30 @@ impl Plugins for Loaded {
     fn control(&self, plugin: usize, parameters: &Value) -> Result<Box<dyn PluginControl>, String> {
         match &self.sources[plugin] {
             Source::Python(file) => Python::attach(|py| {
-                let control = PythonControl::new(py, file.clone_ref(py), parameters.to_string(), self.failure.clone());
+                let (failure, recorded) = (self.failure.clone(), self.recorded.clone());
+                let control = PythonControl::new(py, file.clone_ref(py), parameters.to_string(), failure, recorded);
                 control.map(|control| Box::new(control) as Box<dyn PluginControl>)
             }),
             // SAFETY: Python keeps open what it has opened.
-            Source::Library { file, control, .. } => unsafe { sojourn_native::control(*control, file, parameters) }
-                .map_err(|error| format!("{file}: {error}")),
+            Source::Library { file, control, .. } => {
+                let (failure, recorded) = (self.failure.clone(), self.recorded.clone());
+                unsafe { sojourn_native::control(*control, file, parameters, failure, recorded) }
+                    .map_err(|error| format!("{file}: {error}"))
+            }
         }
     }
 
     fn queue(&self, plugin: usize, parameters: &Value) -> Result<Box<dyn PluginQueue>, String> {
+        let link = self.links.lock().unwrap_or_else(PoisonError::into_inner).pop_front().unwrap_or_default();
+        let (failure, recorder) = (self.failure.clone(), Recorder::of_queue(self.recorded.clone(), &link));
         match &self.sources[plugin] {
             Source::Python(file) => Python::attach(|py| {
-                let queue = PythonQueue::new(py, file.clone_ref(py), parameters.to_string(), self.failure.clone());
+                let queue = PythonQueue::new(py, file.clone_ref(py), parameters.to_string(), failure, recorder);
                 queue.map(|queue| Box::new(queue) as Box<dyn PluginQueue>)
             }),
             // SAFETY: as above.
             Source::Library { file, queue, .. } => {
-                unsafe { sojourn_native::queue(*queue, file, parameters, self.failure.clone()) }
+                unsafe { sojourn_native::queue(*queue, file, parameters, failure, recorder) }
                     .map_err(|error| format!("{file}: {error}"))
             }
         }
@@ -111,12 +127,13 @@ impl Plugins for Loaded {
     }
 }
 
-/// Builds a run. Without its plugins it can be checked, but not run.
+/// Builds a run, and the place for what its hooks record. Without its plugins it can be checked, but not run.
 pub fn build(
     py: Python<'_>,
     specification: &Specification,
     plugins: Option<Vec<Bound<'_, PyAny>>>,
-) -> PyResult<Simulation> {
+) -> PyResult<(Simulation, Recorded)> {
+    let mut recorded = Recorded::default();
     let built = match plugins {
         None => {
             let unloaded = Unloaded::new(specification.plugins.len());
@@ -127,10 +144,18 @@ pub fn build(
             if loaded.sources.len() != specification.plugins.len() {
                 return Err(SpecificationError::new_err("plugins: not those of the specification"));
             }
+            let with_plugins = specification
+                .links
+                .iter()
+                .enumerate()
+                .filter(|(_, link)| link.queue.as_ref().is_some_and(|queue| queue.plugin.is_some()));
+            *loaded.links.lock().unwrap_or_else(PoisonError::into_inner) =
+                with_plugins.map(|(link, _)| link_name(specification, link)).collect();
+            recorded = loaded.recorded.clone();
             Simulation::with_plugins(specification, &loaded)
         }
     };
-    built.map_err(SpecificationError::new_err)
+    built.map(|simulation| (simulation, recorded)).map_err(SpecificationError::new_err)
 }
 
 /// Describes what the library with these addresses defines: JSON with `control` and `queue`, null for what it does not.
@@ -160,6 +185,8 @@ pub fn plugin_calls() -> u64 {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(describe_library, module)?)?;
     module.add_function(wrap_pyfunction!(plugin_calls, module)?)?;
+    module.add_function(wrap_pyfunction!(recorded::plugin_flow, module)?)?;
+    module.add_class::<recorded::Recorder>()?;
     module.add_function(wrap_pyfunction!(check::exercise_control, module)?)?;
     module.add_function(wrap_pyfunction!(check::exercise_queue, module)?)?;
     module.add_function(wrap_pyfunction!(replay::replay, module)?)?;

@@ -9,8 +9,9 @@ use sojourn_engine::plugin::Failure;
 use sojourn_engine::queue::{PluginQueue, Seen, Verdict, View};
 use sojourn_engine::time::{Duration, Time};
 use sojourn_engine::units::Rate;
-use sojourn_native::count_call;
+use sojourn_native::{Recorder as Values, count_call};
 
+use super::recorded::Recorder;
 use super::{File, Hooks, views};
 
 /// See the module.
@@ -30,6 +31,7 @@ pub struct PythonQueue {
     view: Py<views::QueueView>,
     /// The stream that hooks draw from, if they draw.
     random: Option<Py<views::Random>>,
+    recorder: Py<Recorder>,
 }
 
 impl fmt::Debug for PythonQueue {
@@ -41,18 +43,27 @@ impl fmt::Debug for PythonQueue {
 impl PythonQueue {
     /// # Errors
     /// One line if the user's code raised something.
-    pub fn new(py: Python<'_>, file: File, parameters: String, failure: Failure) -> Result<PythonQueue, String> {
+    pub fn new(
+        py: Python<'_>,
+        file: File,
+        parameters: String,
+        failure: Failure,
+        values: Values,
+    ) -> Result<PythonQueue, String> {
         count_call();
-        let made = PythonQueue::made(py, &file, &parameters, failure);
+        let made = PythonQueue::made(py, &file, &parameters, failure, values);
         count_call();
         made.map_err(|error| file.explain(py, "__init__", &error))
     }
 
-    fn made(py: Python<'_>, file: &File, parameters: &str, failure: Failure) -> PyResult<PythonQueue> {
+    fn made(py: Python<'_>, file: &File, parameters: &str, failure: Failure, values: Values) -> PyResult<PythonQueue> {
         let draws: bool = file.object.getattr(py, "queue_draws")?.extract(py)?;
         let random = if draws { Some(Py::new(py, views::Random::unset())?) } else { None };
         let shared = random.as_ref().map(|random| random.clone_ref(py));
-        let instance = file.object.call_method1(py, "queue", (parameters, shared))?.into_bound(py);
+        let link = values.which().to_owned();
+        let recorder = Py::new(py, Recorder::new(values))?;
+        let told = (parameters, shared, recorder.clone_ref(py), link);
+        let instance = file.object.call_method1(py, "queue", told)?.into_bound(py);
         let defined = file.object.getattr(py, "queue_hooks")?.into_bound(py).cast_into::<PyDict>()?;
         let hooks = Hooks { instance: instance.clone(), defined };
         let mut queue = PythonQueue {
@@ -67,6 +78,7 @@ impl PythonQueue {
             packet: Py::new(py, views::Packet::unset())?,
             view: Py::new(py, views::QueueView::default())?,
             random,
+            recorder,
             instance: instance.unbind(),
             file: file.clone_ref(py),
             failure,
@@ -111,6 +123,7 @@ impl PythonQueue {
     }
 
     fn show(&self, py: Python<'_>, now: Time, packets: &[u64], bytes: &[u64]) {
+        self.recorder.borrow_mut(py).at(now);
         let mut shown = self.view.borrow_mut(py);
         shown.time = now;
         shown.line_packets.clear();

@@ -92,11 +92,11 @@ impl Window {
     }
 }
 
-/// Grows windows by fractions of a byte and keeps the rest for the next time.
+/// Grows and shrinks windows by fractions of a byte and keeps the rest for the next time, as `congestion::Growth` does.
 #[pyclass(module = "sojourn._engine")]
 #[derive(Default)]
 pub struct Growth {
-    growth: congestion::Growth,
+    fraction: f64,
 }
 
 #[pymethods]
@@ -106,21 +106,29 @@ impl Growth {
         Growth::default()
     }
 
-    /// Grows the window by a number of bytes, 0 or more.
+    /// Grows the window by a number of bytes; a negative number shrinks it, to one segment at the least.
     fn add(&mut self, window: &mut Window, bytes: f64) -> PyResult<()> {
         if !window.is_open {
             return Err(PyAttributeError::new_err("cwnd: the window cannot be changed in this hook"));
         }
-        if !(0.0..1e15).contains(&bytes) {
+        if !(-1e15..1e15).contains(&bytes) {
             return Err(PyValueError::new_err(format!("{bytes} is not a number of bytes to grow by")));
         }
-        self.growth.add(&mut window.window, bytes);
+        let bytes = bytes + self.fraction;
+        let whole = bytes.floor();
+        self.fraction = bytes - whole;
+        let Window { window, .. } = window;
+        window.cwnd = match whole {
+            0.0.. => window.cwnd + whole as u64,
+            _ => window.cwnd.saturating_sub(-whole as u64).max(window.mss),
+        };
         Ok(())
     }
 
-    /// Additive increase: a number of segments for a window of credited bytes, but no more than what is credited.
+    /// Additive increase: a number of segments for a window of credited bytes, but no more than what is credited. A negative
+    /// number is an additive decrease.
     fn additive(&mut self, window: &mut Window, segments: f64, credit: u64) -> PyResult<()> {
-        let share = (segments / window.window.segments()).min(1.0);
+        let share = (segments / window.window.segments()).clamp(-1.0, 1.0);
         self.add(window, share * credit as f64)
     }
 }

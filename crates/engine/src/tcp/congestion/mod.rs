@@ -310,6 +310,9 @@ pub trait CongestionControl {
     /// Takes a random stream of its own, before all else. Only with [`Needs::random`].
     fn take_random(&mut self, _random: Random) {}
 
+    /// Takes the number of its flow, before all else. Only those from outside the engine have a use for it.
+    fn take_flow(&mut self, _flow: u32) {}
+
     /// What it needs of the sender besides acknowledgements. It does not change during a connection.
     fn needs(&self) -> Needs {
         Needs::default()
@@ -421,6 +424,11 @@ macro_rules! algorithms {
                 match self {
                     $(Algorithm::$name(algorithm) => algorithm.take_random(random),)*
                     Algorithm::Plugin(algorithm) => algorithm.take_random(random),
+                }
+            }
+            fn take_flow(&mut self, flow: u32) {
+                if let Algorithm::Plugin(algorithm) = self {
+                    algorithm.take_flow(flow);
                 }
             }
             fn needs(&self) -> Needs {
