@@ -4,6 +4,7 @@ import contextlib
 import os
 import pty
 import resource
+import select
 import signal
 import sqlite3
 import subprocess
@@ -15,6 +16,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+
+from own_files import SCALABLE, own_tcp
 
 ScenarioFile = Callable[..., Path]
 
@@ -116,6 +119,31 @@ def test_interrupt_restores_terminal(scenario_file: ScenarioFile, tmp_path: Path
     hidden, shown = seen.rfind(b"\x1b[?25l"), seen.rfind(b"\x1b[?25h")
     assert hidden < shown, "the cursor must be shown again"
     assert seen.endswith(b"sojourn: interrupted\r\n")
+
+
+@pytest.mark.parametrize("into", ["", " | cat"])
+def test_debugger_has_the_terminal(scenario_file: ScenarioFile, into: str) -> None:
+    """`breakpoint()` in a hook stops `watch`, drawn or as lines, with the hook's line and a prompt; what is typed is read."""
+    hook = "    def on_congestion(self, window, event):\n"
+    path = own_tcp(scenario_file, "mine.py", SCALABLE.replace(hook, f"{hook}        breakpoint()\n"))
+    command = f'"{sys.executable}" -m sojourn watch "{path}" --speed max{into}'
+    terminal, inside = pty.openpty()
+    process = subprocess.Popen(["sh", "-c", command], stdin=inside, stdout=inside, stderr=inside, start_new_session=True)
+    os.close(inside)
+    seen, typed = b"", [b"p event.kind\n", b"c\n", b"q\n"]
+    try:
+        while typed or b"BdbQuit" not in seen:
+            assert select.select([terminal], [], [], 30)[0], seen[-500:]
+            seen += os.read(terminal, 65536)
+            if typed and seen.endswith(b"(Pdb) "):
+                os.write(terminal, typed.pop(0))
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
+        os.close(terminal)
+    assert b"\r\n'loss'\r\n" in seen
+    assert b"-> if event.flight_size is not None:" in seen
+    assert b"mine.py:23: on_congestion: BdbQuit" in seen
 
 
 @pytest.mark.parametrize("kibibytes", [700_000, 1_200_000])

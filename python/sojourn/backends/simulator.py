@@ -83,7 +83,7 @@ class Simulator:
                     process.kill()
 
         try:
-            request = (worker.RUN, processes.PATIENCE, specification.text(run), run["plugins"])
+            request = (worker.RUN, processes.PATIENCE, specification.text(run), run["plugins"], processes.RUN.get())
             answer, found, *_ = processes.ask(request, take)
         except processes.Crashed as crashed:
             if self._is_cancelled:

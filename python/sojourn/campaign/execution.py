@@ -14,6 +14,7 @@ from sojourn.backends.backend import Backend, Estimating
 from sojourn.campaign.memory import Shares, of_machine
 from sojourn.campaign.outcome import Outcome
 from sojourn.errors import PANIC, RunFailed, SojournError
+from sojourn.plugins.processes import RUN
 from sojourn.runs import Run
 from sojourn.store.encoding import encode
 
@@ -35,6 +36,7 @@ def carry_out(run: Run, backend: Backend) -> bytes:
     Raises:
         SojournError: the run failed, for want of memory too.
     """
+    RUN.set(run.label)
     try:
         return encode(results.of_run(run, backend.run(run.specification)))
     except MemoryError as error:

@@ -3,6 +3,8 @@
 import math
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,8 @@ from sojourn.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from rich.live import Live
+
     from sojourn.backends.backend import SteppedRun
     from sojourn.results import Result
     from sojourn.runs import Run
@@ -119,14 +123,32 @@ def _show_pages(run: "Run", stepped: "SteppedRun", pace: "Pace", speed: float, f
     # A moment a page, but never so few that the history would stay empty.
     interval = int(PICOSECONDS * min(REFRESH * speed, run.simulated_seconds / HISTORY))
     drawn = -math.inf
-    with Live(console=terminal, auto_refresh=False, vertical_overflow="crop") as live:
+    with Live(console=terminal, auto_refresh=False, vertical_overflow="crop") as live, _giving_way(live):
         for moment in stepped.moments(interval):
             recent.add(moment)
             pace.keep(moment.time)
             is_last = moment.time >= run.simulated_seconds
             if is_last or time.monotonic() - drawn >= REFRESH:
                 drawn = time.monotonic()
+                live.start()
                 live.update(screen.draw(*terminal.size), refresh=True)
+
+
+@contextmanager
+def _giving_way(live: "Live") -> Iterator[None]:
+    """Meanwhile ``breakpoint()`` in a hook of the user's ends the drawing, which would hide the debugger's prompt."""
+
+    def stop(*_: object, **__: object) -> None:
+        import pdb
+
+        live.stop()
+        pdb.Pdb().set_trace(sys._getframe(1))
+
+    sys.breakpointhook = stop
+    try:
+        yield
+    finally:
+        sys.breakpointhook = sys.__breakpointhook__
 
 
 def _result(run: "Run", stepped: "SteppedRun") -> "Result":

@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol, cast
 
@@ -73,8 +74,9 @@ class PythonFile:
         self.file = source.file
         self.addresses: tuple[int, int] | None = None
         text = source.files[source.file]
-        # Tracebacks look for the line here.
-        linecache.cache[self.file] = (len(text), None, text.splitlines(keepends=True), self.file)
+        # Tracebacks look for the line here, and the debugger by the whole path that it makes of the name (``Bdb.canonic``).
+        for name in (self.file, str(Path(self.file).absolute())):
+            linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
         module = ModuleType(f"sojourn_plugin_{source.digest}")
         module.__file__ = self.file
         sys.modules[module.__name__] = module

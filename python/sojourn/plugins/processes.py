@@ -9,12 +9,17 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 from sojourn.plugins.worker import ENDED, FAILED
 
 #: Seconds that a hook, or the top level of a user's file, may take.
 PATIENCE = 10.0
+
+
+#: What people call the run that this thread carries out; what the user's code prints begins with it.
+RUN: ContextVar[str] = ContextVar("RUN", default="")
 
 
 class Crashed(Exception):

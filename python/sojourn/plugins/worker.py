@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, TextIO, cast
 
 from sojourn import _engine
 from sojourn.errors import PANIC, CompilationFailed
@@ -29,6 +29,34 @@ OK, WRONG, FAILED, ENDED = "ok", "wrong", "failed", "ended"
 
 #: Seconds that a hook which was told to stop has for that.
 GRACE = 1.0
+
+
+class Prints:
+    """What users' code prints, line by line: each begins with the run and, in a hook, with the flow."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self._line = ""
+        #: What people call the run that is carried out; empty outside of runs.
+        self.run = ""
+
+    def write(self, text: str) -> int:
+        """Keeps what is no whole line yet."""
+        *lines, self._line = (self._line + text).split("\n")
+        for line in lines:
+            flow = _engine.plugin_flow()
+            told = [f"run {self.run}"] if self.run else []
+            told += [f"flow {flow}"] if self.run and flow is not None else []
+            self._file.write(f"{', '.join(told)}: {line}\n" if told else f"{line}\n")
+        self._file.flush()
+        return len(text)
+
+    def flush(self) -> None:
+        """Whole lines are out already."""
+
+
+def _no_debugger(*_: object, **__: object) -> None:
+    raise RuntimeError("breakpoint() needs the terminal: sojourn watch FILE, which makes the run in its own process")
 
 
 class Watchdog:
@@ -103,7 +131,7 @@ def _never_returned(said: str) -> type[NeverReturned]:
     return Told
 
 
-def answer(request: tuple[Any, ...], watchdog: Watchdog) -> tuple[Any, ...]:
+def answer(request: tuple[Any, ...], watchdog: Watchdog, prints: Prints) -> tuple[Any, ...]:
     """The answer to a request."""
     kind, patience, *arguments = request
     try:
@@ -118,7 +146,8 @@ def answer(request: tuple[Any, ...], watchdog: Watchdog) -> tuple[Any, ...]:
                     loaded_plugin = loading.load(of_json(plugin))
                 exercise = _engine.exercise_control if of == "control" else _engine.exercise_queue
                 return OK, exercise(loaded_plugin, json.dumps(parameters), seed)
-        text, plugins = arguments
+        text, plugins, *label = arguments
+        prints.run = "".join(label)
         with watchdog.during([plugin["file"] for plugin in plugins], patience):
             with watchdog.loading():
                 loaded = loading.load_all(plugins)
@@ -142,10 +171,12 @@ def main(descriptor: int) -> None:
     # An interrupt from the terminal is for the process that started this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = Connection(descriptor)
-    watchdog = Watchdog(connection)
+    watchdog, prints = Watchdog(connection), Prints(sys.stdout)
+    sys.stdout, sys.breakpointhook = cast(TextIO, prints), _no_debugger
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
-            connection.send(answer(connection.recv(), watchdog))
+            connection.send(answer(connection.recv(), watchdog, prints))
+            prints.run = ""
 
 
 if __name__ == "__main__":
