@@ -242,6 +242,41 @@ def test_no_room_to_draw(kibibytes: int, scenario_file: ScenarioFile, tmp_path: 
     assert not (tmp_path / "figure.png").exists()
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_own_code_ends_with_command(number: signal.Signals, tmp_path: Path) -> None:
+    """When a command ends, the process of users' code does too, although a hook holds the interpreter's lock."""
+    begun = tmp_path / "begun"
+    hook = f"open({str(begun)!r}, 'w').write(str(os.getpid()) + '.')\n        sum(range(10**12))"
+    mine = f"""
+import os
+from sojourn.plugins import CongestionControl
+
+class Mine(CongestionControl):
+    def increase(self, window, ack):
+        {hook}
+
+    def on_congestion(self, window, event):
+        window.set_ssthresh(event.flight_size / 2)
+        {hook}
+"""
+    (tmp_path / "mine.py").write_text(mine, encoding="utf-8")
+    command = subprocess.Popen([*MAIN, "check", str(tmp_path / "mine.py")], stderr=subprocess.DEVNULL)
+    wait_until(lambda: begun.exists() and begun.read_text(encoding="utf-8").endswith("."))
+    worker = Path("/proc", begun.read_text(encoding="utf-8").rstrip("."), "stat")
+    command.send_signal(number)
+    assert command.wait(timeout=60) == (143 if number == signal.SIGTERM else -signal.SIGKILL)
+    # Gone, or a zombie that nobody has waited for.
+    wait_until(lambda: not worker.exists() or worker.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "Z")
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Waits for something that happens soon."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_complete_store_is_read_only(scenario_file: ScenarioFile, tmp_path: Path) -> None:
     """Of a complete store on a read-only disk `run` shows the tables, and `query` answers; nothing on it changes."""
     disk = tmp_path / "disk"

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -264,6 +265,48 @@ def test_failing_libraries(
     assert said in str(failed.value)
     with sojourn.open(tmp_path / "out") as store:
         assert store.sql('select "flows.*.tcp" from runs')["flows.*.tcp"].to_list() == ["newreno"]
+
+
+def test_run_without_end(scenario_file: WriteScenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of own code whose hooks all return, but which does not end in its time, fails in one line."""
+    monkeypatch.setattr(processes, "LONGEST", 1.0)
+    path = own_tcp(scenario_file, "mine.py", SCALABLE)
+    run = api.single_run(path, changes={"duration": "1000000 s"})
+    with pytest.raises(sojourn.RunFailed, match=r"^mine\.py: had not ended after 1 s; make the run shorter$"):
+        backends.named("simulator").run(run.specification)
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_files_elsewhere_need_trust(link: bool, tmp_path: Path, scenario_file: WriteScenario, capsys: Capture) -> None:
+    """A file outside the scenario's folder, through a link too, is run if trusted, named in the command, or by a program."""
+    path = own_tcp(scenario_file, "mine.py", SCALABLE)
+    folder = tmp_path / "downloaded"
+    folder.mkdir()
+    path = path.rename(folder / path.name)
+    name = "link.py" if link else "../mine.py"
+    (folder / "link.py").symlink_to(tmp_path / "mine.py")
+    path.write_text(path.read_text(encoding="utf-8").replace('"mine.py"', f'"{name}"'), encoding="utf-8")
+    for command in ("check", "plan", "run"):
+        assert status([command, str(path)]) == 2
+        said = complaint(capsys)
+        assert f'"{name}" is outside the folder of the scenario, and its code would run; allow that with --trust' in said
+    assert status(["check", str(path), "--trust"]) == 0
+    assert status(["check", str(path), "--set", f"flows.*.tcp.file={name}"]) == 0
+    # Trust is not remembered.
+    assert status(["check", str(path)]) == 2
+    assert sojourn.load(path).name == "small"
+
+
+def test_commands_that_take_trust() -> None:
+    """Whatever reads scenarios, which it can change with --set, takes --trust; oracle sets parameters of an algorithm by that."""
+    context = click.Context(cli)
+    commands = [cli.get_command(context, name) for name in cli.list_commands(context)]
+    options = {
+        str(each.name): {option for param in each.params for option in param.opts} for each in commands if each is not None
+    }
+    reading = {name for name, taken in options.items() if "--set" in taken}
+    assert {"run", "check", "plan", "watch", "export"} <= reading
+    assert {name for name in (reading | {"describe", "claims"}) - {"oracle"} if "--trust" not in options[name]} == set()
 
 
 def test_cancelled_run(scenario_file: WriteScenario) -> None:

@@ -4,19 +4,20 @@ from pathlib import Path
 
 import click
 
-from sojourn.cli.options import Command, backends_option, cells_of, changes_of, only_option, set_option
+from sojourn.cli.options import Command, backends_option, cells_of, changes_of, only_option, set_option, trust_option
 
 
 @click.command("check", cls=Command)
 @click.argument("file", metavar="FILE|STUDY", type=click.Path(path_type=Path))
 @only_option
 @set_option
+@trust_option
 @backends_option
 def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend: tuple[str, ...]) -> None:
     """Check a scenario, sweep or study, or an algorithm of your own.
 
-    Nothing is run: a scenario, sweep or study is valid or not. Of a file with your own algorithm, the properties are checked that
-    all built-in ones have.
+    No simulation is run: a scenario, sweep or study is valid or not. Of a file with your own algorithm, the properties are
+    checked that all built-in ones have. If a scenario names files with algorithms of your own, their code runs, here too.
     """
     from sojourn import api, backends
     from sojourn.campaign import plan

@@ -5,12 +5,13 @@ from pathlib import Path
 import click
 
 from sojourn.cli.console import Form
-from sojourn.cli.options import Command, form_options
+from sojourn.cli.options import Command, form_options, trust_option
 
 
 @click.command("claims", cls=Command)
 @click.argument("study")
 @click.argument("directory", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+@trust_option
 @form_options
 def command(study: str, directory: Path | None, form: Form) -> None:
     """Judge the claims of STUDY's paper by its runs in DIR.

@@ -9,6 +9,7 @@ import sys
 
 import click
 
+from sojourn import trust
 from sojourn.cli import interrupts
 from sojourn.cli.group import Group
 from sojourn.errors import InputError, SojournError
@@ -104,7 +105,8 @@ def status(arguments: list[str]) -> int:
         if COMPLETION in os.environ:
             sojourn.main(prog_name="sojourn", complete_var=COMPLETION)
         # Not by main, which prints an empty line when it is interrupted.
-        with sojourn.make_context("sojourn", list(arguments), obj=shlex.join(["sojourn", *arguments])) as context:
+        command = shlex.join(["sojourn", *arguments])
+        with sojourn.make_context("sojourn", list(arguments), obj=command) as context, trust.asked_for():
             sojourn.invoke(context)
     except click.exceptions.Exit as ended:
         return ended.exit_code

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sojourn.cli.console import Form, put
-from sojourn.cli.options import Command, form_options
+from sojourn.cli.options import Command, form_options, trust_option
 from sojourn.errors import InputError
 from sojourn.table import Column, Kind, Row, Table, label, number, text, width
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 @click.command("describe", cls=Command)
 @click.argument("name", metavar="NAME|FILE")
+@trust_option
 @form_options
 def command(name: str, form: Form) -> None:
     """Describe an algorithm, a profile, a study, a distribution of sizes or your own file."""

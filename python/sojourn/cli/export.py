@@ -14,6 +14,7 @@ from sojourn.cli.options import (
     option,
     seed_option,
     set_option,
+    trust_option,
 )
 from sojourn.errors import InputError
 
@@ -32,6 +33,7 @@ from sojourn.errors import InputError
 @option("--link", metavar="LINK", show_default="the first with a queue", help='With pcapng, capture this link: "left->right".')
 @only_option
 @set_option
+@trust_option
 @seed_option
 @backend_option
 def command(

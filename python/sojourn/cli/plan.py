@@ -16,6 +16,7 @@ from sojourn.cli.options import (
     out_option,
     seeds_option,
     set_option,
+    trust_option,
 )
 
 
@@ -24,6 +25,7 @@ from sojourn.cli.options import (
 @seeds_option
 @only_option
 @set_option
+@trust_option
 @out_option(None, "Count the runs whose results DIR has already.")
 @backend_option
 @jobs_option
@@ -38,7 +40,10 @@ def command(
     jobs: int | None,
     form: Form,
 ) -> None:
-    """Show the axes, cells and runs of FILE, and estimate the time."""
+    """Show the axes, cells and runs of FILE, and estimate how long they take.
+
+    No simulation is run. If the scenario names files with algorithms of your own, their code runs.
+    """
     from sojourn import api, backends
     from sojourn.campaign import carry_out, plan, workers
     from sojourn.cli import show

@@ -23,6 +23,7 @@ from sojourn.cli.options import (
     reading_option,
     seeds_option,
     set_option,
+    trust_option,
 )
 from sojourn.errors import InputError
 
@@ -39,9 +40,8 @@ ALL_STUDIES = "all"
 @seeds_option
 @only_option
 @set_option
-@out_option(
-    "results/STUDY", "Keep the results in DIR: a new or empty directory, or one with results, of which none is made again."
-)
+@trust_option
+@out_option("results/STUDY", "Keep the results in DIR, a new directory or one with results; runs that it has are not made again.")
 @option("--tables", section=RESULTS, is_flag=True, help="Print every table: each published value beside ours.")
 @backends_option
 @jobs_option

@@ -18,6 +18,7 @@ from sojourn.cli.options import (
     seeds_option,
     selection,
     set_option,
+    trust_option,
 )
 from sojourn.names import GROUP
 
@@ -27,7 +28,8 @@ from sojourn.names import GROUP
 @seeds_option
 @only_option
 @set_option
-@out_option(None, "Keep the results in DIR: a new or empty directory, or one with results, of which none is made again.")
+@trust_option
+@out_option(None, "Keep the results in DIR, a new directory or one with results; runs that it has are not made again.")
 @backends_option
 @jobs_option
 @cluster_option

@@ -22,6 +22,7 @@ from sojourn.cli.options import (
     option,
     seed_option,
     set_option,
+    trust_option,
 )
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class Speed(click.ParamType[float]):
 )
 @only_option
 @set_option
+@trust_option
 @seed_option
 @backend_option
 @form_options

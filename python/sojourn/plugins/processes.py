@@ -17,6 +17,9 @@ from sojourn.plugins.worker import ENDED, FAILED
 #: Seconds that a hook, or the top level of a user's file, may take.
 PATIENCE = 10.0
 
+#: Seconds that a request, such as a whole run, may take.
+LONGEST = 24 * 3600.0
+
 
 #: What people call the run that this thread carries out; what the user's code prints begins with it.
 RUN: ContextVar[str] = ContextVar("RUN", default="")
@@ -31,14 +34,17 @@ class Worker:
 
     def __init__(self) -> None:
         here, there = multiprocessing.Pipe()
+        # Nobody writes to it: that its writer is gone says that this process is.
+        ended, self._alive = os.pipe()
         # Of what users' code prints, stdout belongs to the command's results. -P: files beside the scenario are no modules.
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "sojourn.plugins.worker", str(there.fileno())],
-            pass_fds=[there.fileno()],
+            [sys.executable, "-P", "-m", "sojourn.plugins.worker", str(there.fileno()), str(ended)],
+            pass_fds=[there.fileno(), ended],
             stdin=subprocess.DEVNULL,
             stdout=2,
         )
         there.close()
+        os.close(ended)
         self._connection = here
 
     def ask(self, request: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -49,6 +55,10 @@ class Worker:
         """
         try:
             self._connection.send(request)
+            if not self._connection.poll(LONGEST):
+                self.kill()
+                self.close()
+                raise Crashed(f"had not ended after {LONGEST:g} s; make the run shorter")
             answer: tuple[Any, ...] = self._connection.recv()
         except (EOFError, OSError):
             self.close()
@@ -74,6 +84,7 @@ class Worker:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        os.close(self._alive)
 
 
 class Pool:

@@ -6,6 +6,7 @@ or ``(FAILED, message)``. It ends when the process that started it does.
 
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
 import signal
@@ -166,8 +167,22 @@ def answer(request: tuple[Any, ...], watchdog: Watchdog, prints: Prints) -> tupl
         return FAILED, f"the simulator found a broken invariant: {error} ({_engine.panicked_at()})"
 
 
-def main(descriptor: int) -> None:
+def _end_with(parent: int) -> None:
+    """Has the system end this process when nobody has the other end of a pipe open any more.
+
+    Unlike the watchdog, SIGIO (``man 7 signal``) needs no lock of the interpreter, which a hook may hold.
+    """
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    fcntl.fcntl(parent, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(parent, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
+    with contextlib.suppress(BlockingIOError):
+        if not os.read(parent, 1):
+            os._exit(1)
+
+
+def main(descriptor: int, parent: int) -> None:
     """Answers requests until there are no more."""
+    _end_with(parent)
     # An interrupt from the terminal is for the process that started this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = Connection(descriptor)
@@ -180,4 +195,4 @@ def main(descriptor: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -13,7 +13,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from sojourn import catalogue
+from sojourn import catalogue, trust
 from sojourn.catalogue import Algorithm, Value
 from sojourn.plugins import source
 from sojourn.plugins.source import Source
@@ -287,6 +287,7 @@ def _source(keys: dict[str, object], folder: Path) -> Source | None:
     if not isinstance(file, str):
         raise ValueError(f"{key}: {file!r} is not the name of a file")
     try:
+        trust.check(file, folder)
         return source.read(folder / file, as_linux=key == "linux")
     except ValueError as error:
         raise ValueError(f"{key}: {error}") from None
