@@ -1,5 +1,6 @@
 """Congestion controls in users' own files: they run as built-in ones do, with an identity, parameters and errors."""
 
+import re
 import shutil
 import subprocess
 import textwrap
@@ -267,6 +268,29 @@ def test_failing_libraries(
         assert store.sql('select "flows.*.tcp" from runs')["flows.*.tcp"].to_list() == ["newreno"]
 
 
+@needs_compiler
+def test_constructor_without_end(scenario_file: WriteScenario, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """A library whose constructor does not return is one line and status 2, although it holds the interpreter's lock."""
+    monkeypatch.setattr(processes, "PATIENCE", 1.0)
+    endless = '__attribute__((constructor)) static void begin(void) { for (;;) __asm__ volatile(""); }'
+    assert status(["check", str(own_tcp(scenario_file, "mine.c", f"{SCALABLE_C}\n{endless}\n"))]) == 2
+    assert "mine.c: did not return when it was loaded" in complaint(capsys)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("import os\nos.fork()", "PermissionError: own files start no processes"),
+        ("import subprocess\nsubprocess.run(['true'])", "PermissionError: own files start no processes"),
+        ("bytearray(6 * 2**30)", "MemoryError"),
+    ],
+)
+def test_limits_of_own_files(line: str, said: str, scenario_file: WriteScenario, capsys: Capture) -> None:
+    """A file in Python starts no processes, and has no more memory than a run may have: one line, status 2."""
+    assert status(["check", str(own_tcp(scenario_file, "greedy.py", f"{line}\n{SCALABLE}"))]) == 2
+    assert said in complaint(capsys)
+
+
 def test_run_without_end(scenario_file: WriteScenario, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run of own code whose hooks all return, but which does not end in its time, fails in one line."""
     monkeypatch.setattr(processes, "LONGEST", 1.0)
@@ -307,6 +331,16 @@ def test_commands_that_take_trust() -> None:
     reading = {name for name, taken in options.items() if "--set" in taken}
     assert {"run", "check", "plan", "watch", "export"} <= reading
     assert {name for name in (reading | {"describe", "claims"}) - {"oracle"} if "--trust" not in options[name]} == set()
+
+
+def test_thread_raises_one_line(scenario_file: WriteScenario, capfd: pytest.CaptureFixture[str]) -> None:
+    """What a thread of a user's file raises is one line on stderr, no traceback."""
+    processes.POOL.close()
+    thread = "\nimport threading\n\ndef fails():\n    raise KeyError('lost')\n\nthreading.Thread(target=fails).start()\n"
+    assert status(["check", str(own_tcp(scenario_file, "threads.py", f"{SCALABLE}{thread}"))]) == 0
+    processes.POOL.close()
+    said = capfd.readouterr().err
+    assert re.fullmatch(r"threads\.py:\d+: a thread: KeyError: 'lost'\n", said)
 
 
 def test_cancelled_run(scenario_file: WriteScenario) -> None:

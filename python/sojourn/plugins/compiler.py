@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 
 from sojourn.errors import CompilationFailed
@@ -50,6 +51,15 @@ LATER = "-DSOJOURN_KERNEL_IS_LATER"
 
 #: Seconds that a compiler may take.
 PATIENCE = 120
+
+
+#: Held while a compiler runs.
+_running = threading.Lock()
+
+
+def is_running() -> bool:
+    """Whether this process is starting or awaiting a compiler."""
+    return _running.locked()
 
 
 def name() -> str:
@@ -102,15 +112,16 @@ def _compile(program: str, source: Source, library: Path) -> None:
 
 def _run(command: list[str], source: Source, folder: str) -> "subprocess.CompletedProcess[bytes]":
     try:
-        return subprocess.run(
-            command,
-            cwd=folder,
-            env={**os.environ, "LC_ALL": "C"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        with _running:
+            return subprocess.run(
+                command,
+                cwd=folder,
+                env={**os.environ, "LC_ALL": "C"},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=PATIENCE,
+                check=False,
+            )
     except subprocess.TimeoutExpired:
         raise CompilationFailed(f"{source.file}: the compiler took more than {PATIENCE} s", "") from None
 

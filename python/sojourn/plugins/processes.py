@@ -67,6 +67,8 @@ class Worker:
 
     def _ending(self) -> str:
         code = self._process.returncode
+        if code == -signal.SIGALRM:
+            return "did not return"
         if code is not None and code < 0:
             with contextlib.suppress(ValueError):
                 return f"crashed with {signal.Signals(-code).name}"

@@ -9,17 +9,19 @@ import ctypes
 import fcntl
 import json
 import os
+import resource
 import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from typing import Any, TextIO, cast
 
 from sojourn import _engine
 from sojourn.errors import PANIC, CompilationFailed
-from sojourn.plugins import loading
+from sojourn.plugins import compiler, loading
 from sojourn.plugins.loading import NeverReturned
 from sojourn.plugins.source import of_json
 
@@ -30,6 +32,13 @@ OK, WRONG, FAILED, ENDED = "ok", "wrong", "failed", "ended"
 
 #: Seconds that a hook which was told to stop has for that.
 GRACE = 1.0
+
+
+#: The most data that the process may have: the 4 GiB of a run (docs/decisions/021-memory-of-a-run.md), and what it has itself.
+MOST_BYTES = 5 * 2**30
+
+#: What the interpreter calls the starting of processes: the table of audit events in its documentation.
+STARTS = frozenset(("os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system", "subprocess.Popen"))
 
 
 class Prints:
@@ -84,11 +93,17 @@ class Watchdog:
 
     @contextlib.contextmanager
     def loading(self) -> Iterator[None]:
-        """Watches the user's code that is no hook."""
+        """Watches the user's code that is no hook.
+
+        While a library is opened no other thread of Python goes on. So the system's alarm ends the process if constructors do not
+        return.
+        """
         self._loading += 1
+        signal.setitimer(signal.ITIMER_REAL, (self._patience or 0) + 2 * GRACE)
         try:
             yield
         finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
             self._loading += 1
 
     def _watch(self) -> None:
@@ -167,6 +182,20 @@ def answer(request: tuple[Any, ...], watchdog: Watchdog, prints: Prints) -> tupl
         return FAILED, f"the simulator found a broken invariant: {error} ({_engine.panicked_at()})"
 
 
+def _refuse_processes(event: str, _arguments: object) -> None:
+    """Keeps files in Python from starting processes, without end by mistake; only the compiler of those in C is one."""
+    if event in STARTS and not compiler.is_running():
+        raise PermissionError("own files start no processes")
+
+
+def _tell(raised: threading.ExceptHookArgs) -> None:
+    """Says in one line what a thread of the user's raised."""
+    frames = traceback.extract_tb(raised.exc_traceback)
+    place = f"{frames[-1].filename}:{frames[-1].lineno}: " if frames else ""
+    said = " ".join(str(raised.exc_value).split())
+    print(f"{place}a thread: {raised.exc_type.__name__}{f': {said}' if said else ''}", file=sys.stderr)
+
+
 def _end_with(parent: int) -> None:
     """Has the system end this process when nobody has the other end of a pipe open any more.
 
@@ -185,6 +214,10 @@ def main(descriptor: int, parent: int) -> None:
     _end_with(parent)
     # An interrupt from the terminal is for the process that started this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.excepthook = _tell
+    # A module's own allocations fail in one line; those of the engine end this process.
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
+    sys.addaudithook(_refuse_processes)
     connection = Connection(descriptor)
     watchdog, prints = Watchdog(connection), Prints(sys.stdout)
     sys.stdout, sys.breakpointhook = cast(TextIO, prints), _no_debugger
