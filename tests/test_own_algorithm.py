@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import sojourn
 from conftest import ROOT, Capture, complaint
-from own_files import SCALABLE, SCALABLE_C, WriteScenario, beside_newreno, measured, needs_compiler, own_queue, own_tcp
+from own_files import CODEL, SCALABLE, SCALABLE_C, WriteScenario, beside_newreno, measured, needs_compiler, own_queue, own_tcp
 from sojourn import api, backends
 from sojourn.cli.commands import sojourn as cli
 from sojourn.cli.commands import status
@@ -289,6 +289,45 @@ def test_limits_of_own_files(line: str, said: str, scenario_file: WriteScenario,
     """A file in Python starts no processes, and has no more memory than a run may have: one line, status 2."""
     assert status(["check", str(own_tcp(scenario_file, "greedy.py", f"{line}\n{SCALABLE}"))]) == 2
     assert said in complaint(capsys)
+
+
+#: One more hook, for a class that ends the file.
+RECORDS = "    def on_ack(self, window, ack):\n        {}\n"
+
+#: Hooks that are no functions of their events: what they draw from, remember and record.
+BY_CHANCE = "import random\n" + SCALABLE.replace("ack.credit)", "int(ack.credit * random.random()))")
+REMEMBERS = "CALLS = []\n" + SCALABLE.replace("ack.credit)", "ack.credit * len(CALLS))") + RECORDS.format("CALLS.append(1)")
+RECORDS_CHANCE = "import random\n" + SCALABLE + RECORDS.format("self.record('base', random.random())")
+HEAD = "    def release(self, packet, line, queue):\n"
+DROPS_BY_CHANCE = "import random\n" + CODEL.replace(HEAD, f"{HEAD}        return DROP * (random.random() < 0.1)\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [(BY_CHANCE, "event "), (REMEMBERS, "event "), (RECORDS_CHANCE, "a recorded value, seed 1"), (DROPS_BY_CHANCE, "event ")],
+)
+def test_hooks_are_functions_of_events(text: str, where: str, tmp_path: Path, capsys: Capture) -> None:
+    """A hook that draws from elsewhere, or remembers in a global variable, is found; the line says where to draw from."""
+    (tmp_path / "mine.py").write_text(text, encoding="utf-8")
+    assert status(["check", str(tmp_path / "mine.py")]) == 1
+    said = complaint(capsys)
+    assert said.startswith(
+        "sojourn: mine.py: a hook is not a function of its events: the same sequence went otherwise the second"
+    )
+    assert where in said
+    assert 'self.random (with draws = "what for")' in said
+    # Those that draw from their own stream are.
+    (tmp_path / "draws.py").write_text(DRAWS, encoding="utf-8")
+    assert status(["check", str(tmp_path / "draws.py")]) == 0
+
+
+def test_huge_window_is_noted(tmp_path: Path, capsys: Capture) -> None:
+    """A window beyond any network's bandwidth-delay product breaks nothing and has a note; a usual one has none."""
+    for name, credit in (("usual", "ack.credit)"), ("huge", "ack.credit)\n        window.cwnd = 10**15")):
+        (tmp_path / f"{name}.py").write_text(SCALABLE.replace("ack.credit)", credit), encoding="utf-8")
+        assert status(["check", str(tmp_path / f"{name}.py")]) == 0
+        said = capsys.readouterr().err
+        assert said == "" if name == "usual" else "huge.py: set a window of 1,000,000,000,000,000 bytes" in said
 
 
 def test_run_without_end(scenario_file: WriteScenario, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,6 +57,7 @@ def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend
 
 def _check_own(file: Path) -> None:
     from sojourn.cli.own import reading
+    from sojourn.cli.terminal import notify
     from sojourn.plugins.properties import CHECKED, check
 
     with reading(file) as source:
@@ -64,3 +65,5 @@ def _check_own(file: Path) -> None:
     for checked in found:
         kind = "congestion control" if checked.kind == "control" else "queue discipline"
         click.echo(f"{source.file}: {kind} is sound in {checked.sequences:,} sequences of events: {CHECKED[checked.kind]}")
+        if checked.note is not None:
+            notify(f"{source.file}: {checked.note}")

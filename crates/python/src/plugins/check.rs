@@ -31,27 +31,58 @@ fn read(parameters: &str) -> PyResult<Value> {
     serde_json::from_str(parameters).map_err(|error| SpecificationError::new_err(error.to_string()))
 }
 
-/// Drives a congestion control through acknowledgements, losses, marks and timeouts. Returns what is wrong with it, if anything is.
+/// What a pass through a sequence of events showed.
+#[derive(Default)]
+struct Pass {
+    /// What is wrong, if anything is.
+    fault: Option<String>,
+    /// What the hooks had made of each event.
+    answers: Vec<[u64; 4]>,
+    /// The widest window, in bytes.
+    widest: u64,
+}
+
+/// What is wrong, where a second pass differed, and the widest window in bytes.
+type Found = (Option<String>, Option<String>, u64);
+
+/// Carries out a sequence twice: hooks are to be functions of their events, so the passes are to be the same.
+fn twice(plugin: &Bound<'_, PyAny>, seed: u64, pass: impl Fn(&Loaded) -> PyResult<Pass> + Sync) -> PyResult<Found> {
+    let load = || Loaded::of(vec![plugin.clone()]);
+    let (first, second) = (load()?, load()?);
+    plugin.py().detach(|| {
+        let Pass { fault, answers, widest } = pass(&first)?;
+        if fault.is_some() {
+            return Ok((fault, None, widest));
+        }
+        let again = pass(&second)?;
+        let event = answers.iter().zip(&again.answers).position(|(one, other)| one != other);
+        let differs = match event {
+            Some(event) => Some(format!("event {event} of seed {seed}")),
+            None if !first.recorded.is_same(&second.recorded) => Some(format!("a recorded value, seed {seed}")),
+            None => None,
+        };
+        Ok((if differs.is_none() { again.fault } else { None }, differs, widest))
+    })
+}
+
+/// Drives a congestion control through acknowledgements, losses, marks and timeouts, twice.
 #[pyfunction]
-pub fn exercise_control(
-    py: Python<'_>,
-    plugin: Bound<'_, PyAny>,
-    parameters: &str,
-    seed: u64,
-) -> PyResult<Option<String>> {
-    let loaded = Loaded::of(vec![plugin])?;
+pub fn exercise_control(plugin: Bound<'_, PyAny>, parameters: &str, seed: u64) -> PyResult<Found> {
     let parameters = read(parameters)?;
-    py.detach(|| {
+    twice(&plugin, seed, |loaded| {
         let control = loaded.control(0, &parameters).map_err(SpecificationError::new_err)?;
         let mut sender = Sender::new(Plugin::new(control.fresh(), loaded.failure()), seed);
+        let mut answers = Vec::new();
         for event in 0..EVENTS {
             let fault = sender.event();
             let failed = loaded.failure().get().map(str::to_owned);
             if let Some(fault) = failed.or_else(|| fault.map(|what| control.complaint("on_congestion", &what))) {
-                return Ok(Some(format!("{fault} (event {event} of seed {seed})")));
+                let fault = Some(format!("{fault} (event {event} of seed {seed})"));
+                return Ok(Pass { fault, answers, widest: sender.widest });
             }
+            answers.push([sender.window.cwnd, sender.window.ssthresh, sender.pace, sender.quantum]);
         }
-        Ok(None)
+        Ok(Pass { fault: None, answers, widest: sender.widest })
     })
 }
 
@@ -63,6 +94,10 @@ struct Sender {
     now: Time,
     una: u64,
     lost: u64,
+    /// What the hooks of pacing last returned.
+    pace: u64,
+    quantum: u64,
+    widest: u64,
 }
 
 impl Sender {
@@ -72,7 +107,17 @@ impl Sender {
             control.take_random(Random::stream(seed, Purpose::CongestionControl, 0));
         }
         let window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
-        Sender { control, window, random: Random::stream(seed, Purpose::Source, 0), now: Time::ZERO, una: 0, lost: 0 }
+        Sender {
+            control,
+            window,
+            random: Random::stream(seed, Purpose::Source, 0),
+            now: Time::ZERO,
+            una: 0,
+            lost: 0,
+            pace: 0,
+            quantum: 0,
+            widest: window.cwnd,
+        }
     }
 
     /// Something happens to it. What is wrong, if anything is.
@@ -91,6 +136,7 @@ impl Sender {
                 return fault;
             }
         }
+        self.widest = self.widest.max(self.window.cwnd);
         self.window.cwnd = self.window.cwnd.min(WIDEST);
         None
     }
@@ -183,8 +229,8 @@ impl Sender {
             ..Delivery::default()
         };
         self.control.on_delivery(&mut self.window, &delivery);
-        self.control.pacing_rate(&self.window, ack.srtt);
-        self.control.pacing_quantum(MSS);
+        self.pace = self.control.pacing_rate(&self.window, ack.srtt).map_or(0, |rate| rate.0);
+        self.quantum = self.control.pacing_quantum(MSS);
     }
 
     /// Congestion, after which the window falls to the threshold. Neither may grow by it.
@@ -208,23 +254,18 @@ impl Sender {
     }
 }
 
-/// Drives a queue discipline with arrivals, departures and its timer. Returns what is wrong with it, if anything is.
+/// Drives a queue discipline with arrivals, departures and its timer, twice.
 #[pyfunction]
-pub fn exercise_queue(
-    py: Python<'_>,
-    plugin: Bound<'_, PyAny>,
-    parameters: &str,
-    seed: u64,
-) -> PyResult<Option<String>> {
-    let loaded = Loaded::of(vec![plugin])?;
+pub fn exercise_queue(plugin: Bound<'_, PyAny>, parameters: &str, seed: u64) -> PyResult<Found> {
     let parameters = read(parameters)?;
-    py.detach(|| {
+    twice(&plugin, seed, |loaded| {
         let queue = loaded.queue(0, &parameters).map_err(SpecificationError::new_err)?;
         let queue = PluginDiscipline::new(queue, loaded.failure(), Some(Limit::Packets(50)));
         let mut queue = queue.map_err(SpecificationError::new_err)?;
         let mut random = Random::stream(seed, Purpose::Source, 0);
         let mut own = Random::stream(seed, Purpose::Queue, 0);
         let mut outcome = Outcome::default();
+        let mut pass = Pass::default();
         let (mut now, mut arrived, mut left, mut dropped) = (Time::ZERO, 0u64, 0u64, 0u64);
         let mut timer = queue.timer_interval().map(|interval| now + interval);
         queue.set_link_rate(Rate(10_000_000));
@@ -237,20 +278,25 @@ pub fn exercise_queue(
             }
             let mut context = Context { now, random: &mut own, outcome: &mut outcome };
             let arrives = random.index(10) < if event / 500 % 2 == 0 { 6 } else { 4 };
+            let mut sent = None;
             if arrives {
                 arrived += 1;
                 queue.enqueue(packet(&mut random, arrived), &mut context);
             } else {
-                left += u64::from(queue.dequeue(&mut context).is_some());
+                sent = queue.dequeue(&mut context);
+                left += u64::from(sent.is_some());
             }
             dropped += outcome.dropped.len() as u64;
             outcome.dropped.clear();
             if let Some(complaint) = loaded.failure().get() {
-                return Ok(Some(format!("{complaint} (event {event} of seed {seed})")));
+                pass.fault = Some(format!("{complaint} (event {event} of seed {seed})"));
+                return Ok(pass);
             }
+            let (number, flags) = sent.map_or((0, 0), |sent| (sent.packet.number, sent.packet.flags.into()));
+            pass.answers.push([number, flags, dropped, queue.packets()]);
             assert_eq!(arrived, left + dropped + queue.packets(), "packets are conserved");
         }
-        Ok(None)
+        Ok(pass)
     })
 }
 
