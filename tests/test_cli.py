@@ -9,7 +9,7 @@ import pytest
 
 from conftest import ROOT, Capture, complaint
 from doubles import SIMULATOR, Inventor, register
-from sojourn import catalogue, figures
+from sojourn import api, catalogue, figures
 from sojourn.cli.commands import sojourn, status
 from sojourn.errors import RunFailed
 from sojourn.results import NAMES
@@ -251,13 +251,27 @@ def test_reproduce_tables_and_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_failed_run_status(scenario_file: ScenarioFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    """A failed run gives status 1 and one line; the other runs are kept."""
+    """A failed run gives status 1 and one line; the other runs are kept and their tables shown."""
     register(monkeypatch, lambda: Inventor(failing={2: RunFailed("it broke")}))
     assert status(["run", str(scenario_file()), "--seeds", "3", "--out", str(tmp_path / "out")]) == 1
-    summary, failure = capsys.readouterr().err.splitlines()
+    shown = capsys.readouterr()
+    summary, failure = shown.err.splitlines()
+    assert "│     2 │" in shown.out or "Means over 2 seeds" in shown.out
     assert summary.startswith(f"2 of 3 runs succeeded, 1 failed; results are in {tmp_path / 'out'}")
     assert failure == "sojourn: run small/2: it broke"
     assert pl.read_parquet(tmp_path / "out" / "runs.parquet")["seed"].to_list() == [1, 3]
+    with pytest.raises(RunFailed) as failed:
+        api.run(scenario_file(), seeds=3, backend=Inventor(failing={2: RunFailed("it broke")}))
+    assert failed.value.result.runs["seed"].to_list() == [1, 3]
+
+
+def test_resuming_says_what_was_found(scenario_file: ScenarioFile, tmp_path: Path, capsys: Capture) -> None:
+    """A command that finds runs in its directory says how many they were, and how many it made."""
+    command = ["run", str(scenario_file()), "--out", str(tmp_path / "out"), "--seeds"]
+    assert status([*command, "2"]) == 0
+    assert capsys.readouterr().err == ""
+    assert status([*command, "5"]) == 0
+    assert capsys.readouterr().err == f"2 of 5 runs found in {tmp_path / 'out'}, 3 made\n"
 
 
 def test_studies_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -424,7 +424,9 @@ def test_plot_default_file(directory: Path, tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--figure", "heatmap-fairnes"], 'unknown figure "heatmap-fairnes", did you mean "heatmap-fairness"?'),
+        (["--figure", "heatmap-fairnes"], 'unknown figure "heatmap-fairnes", did you mean "heatmap-fairness"'),
+        (["--figure", "fairnes"], 'unknown figure "fairnes", did you mean "fairness", "fairness-1s" or "cdf-fairness"?'),
+        (["--figure", "series-packet"], 'unknown measure of series "packet", did you mean "packets"?'),
         (["--figure", "sojourn_p99_s"], 'unknown figure "sojourn_p99_s", did you mean "sojourn-p99"?'),
         (["--figure", "line-jain"], 'unknown figure "line-jain", did you mean "line-fairness"?'),
         (["--figure", "share_pct"], 'unknown figure "share_pct", did you mean "share-pct-by-group"?'),

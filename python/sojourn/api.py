@@ -87,7 +87,7 @@ def run(
 
     Raises:
         InputError: the scenario, the backend, the cluster or the directory will not do.
-        RunFailed: a run failed; the other runs' results are in ``out``.
+        RunFailed: a run failed; the other runs' results are in ``out``, and in the error's ``result``.
     """
     wanted = campaign(scenario, seeds, only, changes)
     what = repr(str(scenario))
@@ -471,7 +471,9 @@ def complete(outcome: CampaignOutcome) -> Result:
         RunFailed: the first failure.
     """
     if outcome.failures:
-        raise first_failure(outcome.failures)
+        failed = first_failure(outcome.failures)
+        failed.result = outcome.result if outcome.finished else None
+        raise failed
     if not outcome.finished:
         raise InputError("nothing to run")
     return outcome.result

@@ -3,6 +3,8 @@
 The command line turns these into one line on stderr and an exit status; nothing else in Sojourn prints or exits.
 """
 
+from typing import Any
+
 #: The name of the exception that a panic of code in Rust arrives as. It is no ``Exception``, and each library has its own.
 PANIC = "PanicException"
 
@@ -28,6 +30,9 @@ class CompilationFailed(ValueError):
 
 class RunFailed(SojournError):
     """A backend could not finish a run that looked right."""
+
+    #: Of a campaign the ``Result`` of its other runs, if there is any.
+    result: Any = None
 
 
 class RunCancelled(SojournError):

@@ -21,11 +21,13 @@ def unknown(what: str, given: str, known: Iterable[str]) -> str:
     return f"{nearest(what, given, names)} ({listed})"
 
 
-def nearest(what: str, given: str, known: Iterable[str]) -> str:
-    """The same without what is known: ``unknown key "duratoin", did you mean "duration"?``."""
+def nearest(what: str, given: str, known: Iterable[str], most: int = 1) -> str:
+    """The same without what is known: ``unknown key "duratoin", did you mean "duration"?``; so many suggestions at most."""
     by_letters = {name.casefold(): name for name in reversed(list(known))}
-    close = difflib.get_close_matches(given.casefold(), by_letters, n=1, cutoff=0.5)
-    hint = f', did you mean "{by_letters[close[0]]}"?' if close else ""
+    close = difflib.get_close_matches(given.casefold(), by_letters, n=most, cutoff=0.5)
+    *others, last = [f'"{by_letters[letters]}"' for letters in close] or [""]
+    choice = f"{', '.join(others)} or {last}" if others else last
+    hint = f", did you mean {choice}?" if close else ""
     return f'unknown {what} "{given}"{hint}'
 
 

@@ -20,6 +20,7 @@ from sojourn.cli.options import (
     set_option,
     trust_option,
 )
+from sojourn.errors import RunFailed
 from sojourn.names import GROUP
 
 
@@ -60,18 +61,26 @@ def command(
     if groups is not None:
         api.check_groups(api.campaign(file, seeds, wanted, changes_of(changes)), groups)
     terminal = Terminal(click.get_current_context().obj, out, progress, form)
-    found = api.run(
-        file,
-        seeds,
-        only=wanted,
-        changes=changes_of(changes),
-        out=out,
-        jobs=jobs,
-        backend=backend,
-        cluster=cluster,
-        observer=terminal,
-    )
+    failed: RunFailed | None = None
+    try:
+        found = api.run(
+            file,
+            seeds,
+            only=wanted,
+            changes=changes_of(changes),
+            out=out,
+            jobs=jobs,
+            backend=backend,
+            cluster=cluster,
+            observer=terminal,
+        )
+    except RunFailed as error:
+        if error.result is None:
+            raise
+        failed, found = error, error.result
     if len(terminal.plan.cells) == 1:
         show.result(found, form, groups)
     else:
         show.cells(found, terminal.plan, form, groups)
+    if failed is not None:
+        raise failed

@@ -45,6 +45,13 @@ def succeeded(outcome: CampaignOutcome, out: Path | None) -> str:
     return said if out is None else f"{said}; results are in {out}, and the same command makes only failed runs again"
 
 
+def resumed(outcome: CampaignOutcome, out: Path) -> str:
+    """How many runs of a campaign were in its directory already, and how many were made."""
+    total = counted(outcome.finished + len(outcome.failures), "run")
+    made = outcome.finished - outcome.found
+    return f"{outcome.found:,} of {total} found in {out}, {made:,} made"
+
+
 def result(found: Result, form: Form = None, groups: Sequence[str] | None = None) -> None:
     """The flows, their groups and the queues of a scenario over the measuring window; of some groups only these."""
     put(summary.of_cell(found, groups), form)

@@ -237,6 +237,9 @@ class Terminal(Observer):
 
     def ended(self, outcome: CampaignOutcome, /) -> None:
         """See ``Observer.ended``."""
+        # In JSON the last line of progress has the number.
+        if outcome.found and self._out is not None and self._progress == "bar":
+            notify(show.resumed(outcome, self._out))
         if outcome.failures:
             notify(show.succeeded(outcome, self._out))
             # The last line of all is the first failure.

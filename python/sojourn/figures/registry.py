@@ -256,7 +256,7 @@ def named(name: str) -> Figure:
         figure = f"{metric['form']}{meant.figure_name}" if meant.of_run else _by_group(meant).name
         raise InputError(f'unknown figure "{name}", did you mean "{figure}"? It is the figure of the metric {meant.name}')
     if name not in known:
-        unknown = names.nearest("figure", name, known)
+        unknown = names.nearest("figure", name, known, SUGGESTIONS)
         plain = [figure.name for figure in known.values() if figure.family not in _OF_METRICS or figure.family is Family.BARS]
         raise InputError(f"{unknown} (known: {', '.join(plain)}; with heatmap-, line-, box- or cdf- before a metric)")
     return known[name]
@@ -265,6 +265,9 @@ def named(name: str) -> Figure:
 #: Families all of whose figures are of a metric each.
 _OF_METRICS = {Family.BARS, Family.LINES, Family.HEAT_MAPS, Family.BOXES, Family.BY_GROUP}
 
+
+#: Figures that are suggested for a name that none has: there are hundreds, many of which are alike.
+SUGGESTIONS = 3
 
 #: A metric in place of a figure, such as ``jain`` or ``heatmap-sojourn_p99_s``.
 _METRIC = re.compile(r"(?P<form>(heatmap-|line-|box-|cdf-)?)(?P<metric>\w+)")
