@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import sojourn
@@ -13,6 +14,7 @@ from sojourn.campaign import Plan
 from sojourn.cli.commands import status
 from sojourn.errors import InputError, StoreFailed
 from sojourn.scenario import Scenario, from_data
+from sojourn.store import query
 from stores import damage, keep, planned
 
 
@@ -203,3 +205,39 @@ def test_query_of_another_directory(made: Path, tmp_path: Path, capsys: Capture)
     }.items():
         assert status(["query", str(made), "from old.runs", "--with", option]) == 2
         assert message in complaint(capsys)
+
+
+def test_query_without_end(made: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """A query that goes on for longer than it may is one line and status 2."""
+    monkeypatch.setattr(query, "MOST_SECONDS", 0.5)
+    endless = "select count(*) from range(1000000000) a, range(1000000000) b where a.range * b.range = 7"
+    assert status(["query", str(made), endless]) == 2
+    assert "the query has no answer after 0.5 s" in complaint(capsys)
+
+
+@pytest.mark.parametrize(
+    ("limit", "text", "said"),
+    [
+        ("sojourn.store.query.MOST_VALUES", "from range(100000000000)", "the query finds more than 1,000 rows; ask for less"),
+        ("sojourn.cli.query.MOST_PRINTED", "from range(1001)", "the query finds 1,001 rows, too many to print"),
+    ],
+)
+def test_query_of_too_much(
+    limit: str, text: str, said: str, made: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """A query that finds more than memory has room for is one line and status 2."""
+    monkeypatch.setattr(limit, 1_000)
+    assert status(["query", str(made), f"select * {text}"]) == 2
+    assert said in complaint(capsys)
+    assert status(["query", str(made), "select * from range(1000)", "--csv"]) == 0
+
+
+def test_query_beyond_memory(made: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """A query that DuckDB cannot hold, with all memory of the machine neither, is one line and status 2."""
+
+    def exhausted(_database: object, _text: str) -> None:
+        raise duckdb.OutOfMemoryException("Out of Memory Error: could not allocate")
+
+    monkeypatch.setattr(query, "_found", exhausted)
+    assert status(["query", str(made), "select list(r) from range(100000000000) t(r)"]) == 2
+    assert "the query needs more memory than there is; ask for less" in complaint(capsys)

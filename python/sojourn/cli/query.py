@@ -11,6 +11,9 @@ from sojourn.cli.options import RESULTS, Command, form_options, option
 from sojourn.errors import InputError
 from sojourn.table import MOST_ROWS, of_frame, width
 
+#: The most values that are printed; as text they take some hundred bytes each.
+MOST_PRINTED = 20_000_000
+
 
 @click.command("query", cls=Command)
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
@@ -43,6 +46,8 @@ def command(directory: Path, sql: str, others: tuple[str, ...], parquet: bool, f
         # DuckDB may carry a query to its end before it passes an interrupt on, and a store survives any end.
         interrupts.leave(clean_up)
         found = store.sql(sql, also)
+    if not parquet and found.width * found.height > MOST_PRINTED:
+        raise InputError(f"the query finds {found.height:,} rows, too many to print; ask for less, or write --parquet to a file")
     if parquet:
         found.write_parquet(sys.stdout.buffer)
     else:

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,12 @@ from sojourn.store.sql import identifier, literal
 if TYPE_CHECKING:
     import duckdb
 
+
+#: Seconds that a query may take: one over a million runs takes a few.
+MOST_SECONDS = 600.0
+
+#: The most values that a query may find: 1.6 GB of numbers.
+MOST_VALUES = 200_000_000
 
 #: The temporary folders of the databases that are open.
 _spills: set[str] = set()
@@ -130,7 +137,12 @@ def find(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame:
             return _found(database, text)
         except duckdb.OutOfMemoryException:
             database.execute("RESET memory_limit")
+        try:
             return _found(database, text)
+        except duckdb.OutOfMemoryException:
+            raise InputError("the query needs more memory than there is; ask for less") from None
+    except duckdb.InterruptException:
+        raise InputError(f"the query has no answer after {MOST_SECONDS:g} s; ask for less") from None
     except duckdb.PermissionException as error:
         file = str(error).partition('"')[2].partition('"')[0]
         raise InputError(f"invalid query: {file}: a query reads only files of the results directory") from None
@@ -142,7 +154,17 @@ def find(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame:
 
 def _found(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame:
     """What a query finds; groups whose order is left to the database are sorted, since its threads order them by chance."""
-    found: pl.DataFrame = database.sql(text).pl()
+    timer = threading.Timer(MOST_SECONDS, database.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        relation = database.sql(text)
+        most = MOST_VALUES // max(1, len(relation.columns))
+        found: pl.DataFrame = relation.limit(most + 1).pl()
+    finally:
+        timer.cancel()
+    if found.height > most:
+        raise InputError(f"the query finds more than {most:,} rows; ask for less")
     words = _without_quoted(text)
     if re.search(r"\border\s+by\b", words, re.IGNORECASE) or not re.search(r"\b(group\s+by|distinct)\b", words, re.IGNORECASE):
         return found
