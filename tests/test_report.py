@@ -173,6 +173,7 @@ def test_facts_and_names(rates: Path) -> None:
     page = rates.read_text(encoding="utf-8")
     assert "<title>home: report</title>" in page
     assert "<h1>home</h1>" in page
+    assert """http-equiv="Content-Security-Policy" content="default-src 'none';""" in page
     assert "Two groups &lt;share&gt; a line" in page
     facts = dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", page))
     assert (

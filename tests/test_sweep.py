@@ -572,3 +572,22 @@ def test_dictionary_is_run(scenario_file: Callable[..., Path]) -> None:
     assert found.command.startswith("sojourn.run(<scenario small>, only=")
     with pytest.raises(InputError, match=r'the scenario: unknown key "flow", did you mean "flows"'):
         sojourn.run({**scenario_data(), "flow": []})
+
+
+def test_wrong_change_is_named(scenario_file: Callable[..., Path], capsys: Capture) -> None:
+    """Of two changes that only make sense together and a wrong one, the wrong one is named, wherever it stands."""
+    right = ["--set", "warm_up='5 s'", "--set", "duration='9 s'"]
+    for changes in ([*right, "--set", "flows.0.count=0"], ["--set", "flows.0.count=0", *right]):
+        assert status(["check", str(scenario_file()), *changes]) == 2
+        assert complaint(capsys).startswith("sojourn: --set flows.0.count: flows[0].count: ")
+
+
+@pytest.mark.parametrize("nested", [800 * "[" + 800 * "]", 60 * "{ a = " + "1" + 60 * " }", 20_000 * "["])
+def test_deeply_nested(nested: str, scenario_file: Callable[..., Path], capsys: Capture) -> None:
+    """Tables and lists that are nested too deeply are one line, in a file and in --set."""
+    path = scenario_file()
+    assert status(["check", str(path), "--set", f"flows={nested}"]) == 2
+    assert "nested too deeply" in complaint(capsys)
+    path.write_text(f"a = {nested}\n", encoding="utf-8")
+    assert status(["check", str(path)]) == 2
+    assert "nested too deeply" in complaint(capsys)

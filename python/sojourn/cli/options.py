@@ -208,15 +208,20 @@ def groups_of(only: tuple[str, ...]) -> list[str] | None:
 
 def changes_of(given: tuple[str, ...]) -> dict[str, Any]:
     """Keys and what to set them to: a value of TOML, or a string without its quotes."""
+    # Loaded here, because help and completion should not wait for it.
+    from sojourn.scenario import parsed
+
     changes: dict[str, Any] = {}
     for change in given:
         key, equals, value = change.partition("=")
         if not equals:
             raise InputError(f"--set {change}: write KEY=VALUE, such as \"stack.minimum_rto='200 ms'\"")
         try:
-            changes[key.strip()] = tomllib.loads(f"value = {value}")["value"]
+            changes[key.strip()] = parsed(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:
             changes[key.strip()] = value.strip()
+        except ValueError as error:
+            raise InputError(f"--set {key.strip()}: {error}") from None
         _trust_named({key.strip(): changes[key.strip()]})
     return changes
 

@@ -11,7 +11,10 @@ from sojourn.errors import InputError
 from sojourn.scenario.model import Scenario
 from sojourn.scenario.problems import describe, output
 
-__all__ = ["Scenario", "from_data", "read_toml"]
+__all__ = ["Scenario", "from_data", "parsed", "read_toml"]
+
+#: How deeply tables and lists of a file may be nested; no key needs ten levels.
+MOST_LEVELS = 50
 
 
 def from_data(data: Mapping[str, Any], origin: str, folder: Path | None = None) -> Scenario:
@@ -30,6 +33,26 @@ def from_data(data: Mapping[str, Any], origin: str, folder: Path | None = None) 
         raise wrong from None
 
 
+def parsed(text: str) -> dict[str, Any]:
+    """The contents of a text in TOML.
+
+    Raises:
+        ValueError: it is none (``TOMLDecodeError``), or is nested too deeply for whatever reads it.
+    """
+    too_deep = f"tables and lists are nested too deeply; at most {MOST_LEVELS} levels"
+    try:
+        data = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError(too_deep) from None
+    level: list[Any] = [data]
+    for _ in range(MOST_LEVELS):
+        level = [each for held in level for each in (held.values() if isinstance(held, dict) else held)]
+        level = [each for each in level if isinstance(each, dict | list)]
+        if not level:
+            return data
+    raise ValueError(too_deep)
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """The contents of a TOML file.
 
@@ -37,10 +60,12 @@ def read_toml(path: Path) -> dict[str, Any]:
         InputError: it cannot be read, is not UTF-8, or is no TOML (with the line).
     """
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
+        return parsed(path.read_bytes().decode("utf-8"))
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 (byte {error.start}); scenario files must be TOML in UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not valid TOML: {error}") from None
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from None
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None

@@ -214,10 +214,29 @@ class Matrix:
             return from_data(changed, where, self.folder)
         except InputError:
             from_data(scenario, where, self.folder)
-            for path, value in self.changes.items():
-                scenario = _set(scenario, path, value, f"--set {path.text}")
-                from_data(scenario, f"--set {path.text}{where.removeprefix(self.origin)}", self.folder)
+            self._blame(scenario, where)
             raise
+
+    def _blame(self, scenario: Mapping[str, Any], where: str) -> None:
+        """Names the change to blame: the one without which the others are fine, or else the first that with those before is not.
+
+        Raises:
+            InputError: what is wrong with it.
+        """
+        cell = where.removeprefix(self.origin)
+        for left_out in self.changes:
+            others, whole = scenario, scenario
+            for path, value in self.changes.items():
+                others = others if path == left_out else _set(others, path, value, where)
+                whole = _set(whole, path, value, where)
+            try:
+                from_data(others, where, self.folder)
+            except InputError:
+                continue
+            from_data(whole, f"--set {left_out.text}{cell}", self.folder)
+        for path, value in self.changes.items():
+            scenario = _set(scenario, path, value, f"--set {path.text}")
+            from_data(scenario, f"--set {path.text}{cell}", self.folder)
 
     @cached_property
     def _axis_paths(self) -> list[tuple[str, Path]]:
