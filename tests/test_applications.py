@@ -108,8 +108,10 @@ def test_rate_of_messages() -> None:
 def test_messages_in_transfers() -> None:
     """Each message is a row of transfers, with how long it took from its write to its arrival."""
     messages = {"periodic": {"size": "1 kB", "every": "1 s"}}
-    rows = sojourn.run(Scenario.of(given(messages) | {"sender_overhead": "0 s"})).transfers
+    found = sojourn.run(Scenario.of(given(messages) | {"sender_overhead": "0 s"}))
+    rows = found.transfers
     assert rows["bytes"].to_list() == [1000] * 30
+    assert found.flows["transfers_completed"].to_list() == [30]
     assert rows["start"].diff().drop_nulls().to_list() == pytest.approx([1.0] * 29)
     # One way of 10 ms, and 1052 bytes at 3 Mbit/s.
     assert rows["completion_time"].to_list() == pytest.approx([0.010 + 1052 * 8 / 3e6] * 30, abs=1e-9)

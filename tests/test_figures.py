@@ -62,6 +62,10 @@ def store(directory: Path) -> Iterator[Store]:
         yield opened
 
 
+#: When flows start.
+SPREAD = 'start_within = "200 ms"\n'
+
+
 @pytest.fixture(scope="module")
 def people(tmp_path_factory: pytest.TempPathFactory) -> Result:
     """Two cells with calls, requests, datagrams, a transfer of each class of sizes and each application, three seeds each."""
@@ -71,7 +75,10 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Result:
     applications = ["page = { objects = 1 }", 'exchange = { response = "1 kB" }', 'periodic = { size = "1 kB", every = "50 ms" }']
     applications += ['video = { rule = "bola", segment = "20 ms", buffer = "200 ms" }']
     sources += [f'"newreno"\ngroup = "applications"\n{application}' for application in applications]
-    flows = "".join(f'[[flows]]\nfrom = "a"\nto = "b"\nstart_within = "200 ms"\ntcp = {source}\n' for source in sources)
+    sources += ['"newreno"\ngroup = "query"\nsize = "10 kB"\ncount = 2\nstart = "300 ms"']
+    flows = "".join(
+        f'[[flows]]\nfrom = "a"\nto = "b"\ntcp = {source}\n{"" if "start =" in source else SPREAD}' for source in sources
+    )
     text = SMALL_TOML.partition("[[flows]]")[0].replace('"10 Mbit/s"', '"100 Mbit/s"').replace('"1 s"', '"0 s"')
     axes = '[sweep.axes]\ndelay = { key = "network.dumbbell.bottleneck.delay", values = ["20 ms", "5 ms"] }\n'
     (folder / "people.toml").write_text(text + flows + axes, encoding="utf-8")
@@ -80,7 +87,7 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 #: Figures of what only some flows have: those of ``people``.
 OF_PEOPLE = re.compile(
-    "delay-(mean|p95|p99)|jitter|mos|mouth-to-ear|call-loss|rpm|completion-time|slowdown|transfers|(page-load|response|message)-time|video"
+    "delay-(mean|p95|p99)|jitter|mos|mouth-to-ear|call-loss|rpm|completion-time|slowdown|transfers|(page-load|response|message|query)-time|video"
 )
 
 

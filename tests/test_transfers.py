@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import sojourn
+from conftest import scenario_data
 from sojourn import catalogue, overload, randomness
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import plan
@@ -335,3 +336,32 @@ def test_tables_of_flows_stay_small() -> None:
         data["network"]["dumbbell"]["bottleneck"] |= {"rate": "100 Mbit/s", "queue": queue}
         assert sojourn.run(from_data(data, "arrivals")).runs["transfers_completed"].item() > 10_000
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30_000
+
+
+def test_queries_end_with_their_last_answer() -> None:
+    """What all flows of a group begin at the same moment is a query, whose time is that of its last answer.
+
+    Eight hosts answer with 50 kB each over 10 Mbit/s, which takes 0.32 s at least. A transfer beside them is none, nor are
+    flows that begin apart.
+    """
+
+    def queried(*flows: dict[str, Any]) -> sojourn.Result:
+        data = scenario_data(flows=list(flows), warm_up="0 s")
+        data["network"]["dumbbell"]["senders"] = [{"name": "s", "count": 8, "rate": "100 Mbit/s", "delay": "1 ms"}]
+        return sojourn.run(from_data(data, "test"))
+
+    answer = {"from": "s", "to": "b", "tcp": "newreno", "size": "50 kB", "group": "answers"}
+    alone = {"from": "b", "to": "s1", "tcp": "newreno", "size": "50 kB", "group": "alone"}
+    found = queried(answer, alone)
+    times = found.transfers.filter(pl.col("flow_group") == "answers")["completion_time"]
+    assert len(times) == 8
+    (longest,) = found.runs["query_time_mean_s"].to_list()
+    assert longest == max(times.to_list()) > 8 * 50_000 * 8 / 10e6
+    groups = {row["flow_group"]: row["query_time_p99_s"] for row in found.groups.iter_rows(named=True)}
+    assert groups == {"answers": longest, "alone": None}
+    assert queried({**answer, "start_within": "100 ms"}).runs["query_time_mean_s"].to_list() == [None]
+    ticks = {key: value for key, value in answer.items() if key != "size"} | {"periodic": {"size": "1 kB", "every": "1 s"}}
+    messages = queried(ticks)
+    by_moment = messages.transfers.group_by("start").agg(pl.len(), pl.col("completion_time").max())
+    complete = by_moment.filter(pl.col("len") == 8)["completion_time"]
+    assert messages.runs["query_time_mean_s"].item() == pytest.approx(complete.mean())

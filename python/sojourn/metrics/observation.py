@@ -73,6 +73,8 @@ class Observation:
     completion_times: Numbers
     slowdowns: Numbers
     transfer_weights: Numbers
+    #: The query that each answers, or -1; see ``queries``.
+    transfer_queries: NDArray[np.intp]
     #: Rate of the bottleneck, Mbit/s; none if no link has a discipline.
     bottleneck_mbps: float | None
     #: The row of ``queues`` of the bottleneck, the first link with a discipline; none if no link has one.
@@ -111,6 +113,7 @@ class Observation:
             completion_times=self.completion_times[transfers],
             slowdowns=self.slowdowns[transfers],
             transfer_weights=self.transfer_weights[transfers],
+            transfer_queries=self.transfer_queries[transfers],
         )
 
 
@@ -168,9 +171,31 @@ def observe(
         completion_times=_numbers(transfers["completion_time"]),
         slowdowns=_numbers(transfers["slowdown"]),
         transfer_weights=_numbers(transfers["stands_for"]),
+        transfer_queries=queries(flows, transfers),
         bottleneck_mbps=bottleneck_mbps,
         bottleneck=queues.row(0, named=True) if queues.height else None,
     )
+
+
+def queries(flows: pl.DataFrame, transfers: pl.DataFrame) -> NDArray[np.intp]:
+    """The number of the query that each transfer answers; -1 of those that answer none.
+
+    A query is put to all flows of a group of several at the same moment, and each answers it once.
+    """
+    if not transfers.height:  # Most runs have none, and are short.
+        return np.empty(0, dtype=np.intp)
+    sizes = flows.group_by("flow_group").agg(pl.len().alias("flows_of_group"))
+    asked = ["flow_group", "kind", "start"]
+    found = transfers.join(sizes, on="flow_group", how="left", maintain_order="left").select(
+        pl.when(
+            (pl.col("flows_of_group") > 1)
+            & (pl.len().over(asked) == pl.col("flows_of_group"))
+            & (pl.col("flow").n_unique().over(asked) == pl.col("flows_of_group"))
+        )
+        .then(pl.struct(asked).rank("dense").cast(pl.Int64) - 1)
+        .otherwise(-1)
+    )
+    return found.to_series().to_numpy().astype(np.intp)
 
 
 def _kinds(column: pl.Series) -> NDArray[np.intp]:

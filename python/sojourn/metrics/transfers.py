@@ -135,6 +135,7 @@ def metrics() -> Iterator[Metric]:
             yield _of_class(size_class, statistic, quantity)
     for (kind, quantity), statistic in itertools.product(_OF_SESSIONS, _STATISTICS):
         yield _of_class(kind, statistic, quantity)
+    yield from map(_of_queries, _STATISTICS)
     yield from map(_counted, _COUNTS)
 
 
@@ -155,6 +156,40 @@ def _of_class(size_class: SizeClass, name: str, quantity: _Quantity) -> Metric:
         display=quantity.display,
         main=not size_class.name and name in quantity.main,
         ends=quantity.ends,
+    )
+
+
+def _last_answers(seen: "Observation") -> "Array":
+    """How long each query took: until the last of its answers, which all began at the same moment."""
+    import numpy as np
+
+    answers = seen.transfer_queries >= 0
+    _, places = np.unique(seen.transfer_queries[answers], return_inverse=True)
+    longest = np.zeros(places.max(initial=-1) + 1)
+    np.maximum.at(longest, places, seen.completion_times[answers])
+    return longest
+
+
+def _of_queries(name: str) -> Metric:
+    words, symbol, statistic = _STATISTICS[name]
+
+    def compute(seen: "Observation") -> float | None:
+        times = _last_answers(seen)
+        return statistic(times, times**0) if len(times) else None
+
+    return Metric(
+        name=f"query_time_{name}_s",
+        title=f"{words} query time",
+        scope=Scope.RUN,
+        unit="s",
+        decimals=5,
+        figure=f"query-time-{name}",
+        definition=f"{symbol} over queries of the longest `completion_time` of their answers; a query is put to all flows of a "
+        "group of two or more at the same moment, and each answers it once; null without any",
+        source="Alizadeh et al., DCTCP, SIGCOMM 2010, section 4.2.1 (the query's completion is that of its last answer)",
+        better=Better.LESS,
+        compute=compute,
+        display=MILLISECONDS,
     )
 
 

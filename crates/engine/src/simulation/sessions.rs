@@ -8,7 +8,7 @@ use super::Simulation;
 use super::arrived::{Flows, Group, Places};
 use super::flow::{Endpoints, Flow, Owner};
 use crate::agenda::Timer;
-use crate::application::{Action, Application, Blueprint, Context, End, Event, Session};
+use crate::application::{Action, Application, Blueprint, Context, End, Event, Kind, Session};
 use crate::numbers::FIRST_ARRIVED;
 use crate::probe::Transfer;
 use crate::random::{Purpose, Random};
@@ -319,6 +319,10 @@ impl Simulation {
             Action::Complete { kind, start, bytes } => {
                 let row = self.flows.numbers.row_of_group(group);
                 let ideal = self.ideals[self.flows.groups[group].template.group].of_kind(kind, bytes);
+                if kind == Kind::Report {
+                    // Their session never ends.
+                    self.flows.groups[group].totals.completed += 1;
+                }
                 let (retransmissions, timeouts) = (0, 0);
                 let (flow, completed) = (row as u32, self.now);
                 let stands_for = 1;
