@@ -1,13 +1,20 @@
 import math
+from collections.abc import Callable
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sojourn
+from conftest import scenario_data
+from sojourn import summary
 from sojourn.backends.result import check_finite
 from sojourn.errors import RunFailed
 from sojourn.metrics import formulas
+from sojourn.results import Result
+from sojourn.scenario import Scenario
 from sojourn.statistics import compare, estimate, quantiles, warm_up
 
 shares = st.lists(st.floats(0.001, 1e6), min_size=1, max_size=50)
@@ -138,3 +145,34 @@ def test_warm_up_examples() -> None:
     assert warm_up([50.0] * 30 + wave + [3.0] * 15) == 30, "values that are equal at the end by chance"
     assert warm_up([float(index) for index in range(200)]) is None
     assert warm_up([1.0] * 9) is None
+
+
+def test_throughput_above_the_rate_is_explained(scenario: Callable[..., Scenario]) -> None:
+    """Data that wait behind a gap as the window opens make more throughput than the link's rate; a note says so, with the share.
+
+    In the opposite direction and in a window without such a gap nothing is said.
+    """
+    data = scenario_data()
+    network = data["network"]
+    network["dumbbell"]["bottleneck"] |= {"delay": "50 ms", "drop": {"listed": [1500]}}
+
+    def run(warm_up: float, duration: float, flows: list[dict[str, str]]) -> Result:
+        probe = {"flow_series": "10 ms"}
+        times = {"warm_up": f"{warm_up:g} s", "duration": f"{duration:g} s"}
+        return sojourn.run(scenario(network=network, flows=flows, probe=probe, **times))
+
+    alone = [{"from": "a", "to": "b", "tcp": "newreno"}]
+    series = run(0, 5, alone).series.filter(which="0")
+    received, delivered = (series.filter(measure=measure) for measure in ("bytes_received", "bytes_delivered"))
+    behind_gap = received.with_columns(pl.col("value") - delivered["value"]).sort("value")[-1]
+    opens = round(behind_gap["time"].item(), 2)
+    found = run(opens, opens + 0.3, alone)
+    share = 100 * found.runs["total_mbps"].item() / 10
+    assert share > 100
+    assert found.excess is not None
+    assert found.excess.startswith(f"Throughput over the bottleneck is up to {share:.3g} % of its 10 Mbit/s: ")
+    assert found.excess in summary.text(found).replace("\n", " ")
+    assert run(0, 5, alone).excess is None
+    both = run(0, 5, [*alone, {"from": "b", "to": "a", "tcp": "newreno"}])
+    assert both.runs["total_mbps"].item() > 10
+    assert both.excess is None

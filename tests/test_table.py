@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,9 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sojourn
-from conftest import Capture
+from conftest import ROOT, Capture, scenario_data
+from sojourn import summary
 from sojourn.cli.commands import status
 from sojourn.estimates import over_seeds
+from sojourn.scenario import from_data
 from sojourn.statistics import estimate
 from sojourn.table import Table, label, measured, number, of_frame, render, text, write_csv, write_json
 
@@ -195,3 +198,48 @@ def test_result_prints_as_table(
         assert status(["run", str(file)]) == 0
         printed = capsys.readouterr().out
         assert lines_of_tables(repr(sojourn.run(file))) == lines_of_tables(printed) != []
+
+
+def test_percentiles_of_few_samples() -> None:
+    """A 99th percentile says on how many transfers, packets of a flow and packets of a queue it rests if they are below 100.
+
+    In the window of 3 s: a packet every 100 ms, and one every 10 ms; the transfers are two.
+    """
+    network = scenario_data()["network"]
+    between = {"from": "a", "to": "b"}
+
+    def noted(*flows: dict[str, object]) -> str:
+        found = sojourn.run(from_data(scenario_data(network=network, flows=[between | flow for flow in flows]), "test"))
+        return "\n".join(line for table in summary.tables(found) for line in table.notes if line.startswith("p99"))
+
+    def source(rate: str) -> dict[str, object]:
+        return {"group": rate, "tcp": {"name": "cbr", "rate": rate, "packet_size": "1000 B"}}
+
+    rare, often = source("80 kbit/s"), source("800 kbit/s")
+    assert noted(rare) == (
+        "p99 rests on few packets of a flow: 80 kbit/s on 30.\np99 rests on few packets a run: left->right on 30."
+    )
+    assert noted(rare, often) == "p99 rests on few packets of a flow: 80 kbit/s on 30."
+    assert noted(often) == ""
+    transfers = {"group": "two", "tcp": "newreno", "size": "150 kB", "count": 2, "start": "1.5 s"}
+    assert noted(transfers, often) == "p99 rests on few transfers a run: two on 2."
+
+
+def test_cells_of_few_samples() -> None:
+    """The table of several cells says the same of all: the least and the greatest number."""
+    axes = {"rate": {"key": "flows.0.tcp.rate", "values": ["80 kbit/s", "160 kbit/s"]}}
+    flows = [{"from": "a", "to": "b", "group": "ticks", "tcp": {"name": "cbr", "rate": "80 kbit/s", "packet_size": "1000 B"}}]
+    found = sojourn.run(scenario_data(flows=flows, sweep={"axes": axes}))
+    *_, last = summary.tables(found)
+    assert "p99 rests on few packets of a flow: ticks on 30 to 60." in last.notes
+
+
+def test_axis_of_bdp_as_number(tmp_path: Path) -> None:
+    """An axis is text, and SQL makes numbers of one whose values have one unit, as docs/results.md says."""
+    axes = {"buffer": {"key": "network.dumbbell.bottleneck.queue.limit", "range": "0.5 BDP..16 BDP", "steps": 2}}
+    found = sojourn.run(scenario_data(sweep={"axes": axes}), out=tmp_path / "out")
+    assert found.runs["buffer"].to_list() == ["0.5 BDP", "16 BDP"]
+    page = (ROOT / "docs/results.md").read_text(encoding="utf-8")
+    (query,) = re.findall(r'^    sojourn query results "(select split_part.*)"$', page, re.MULTILINE)
+    with sojourn.open(tmp_path / "out") as store:
+        assert store.sql(query)["bdp"].to_list() == [0.5, 16]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn import buffers, catalogue, metrics, repetition, specification, transients
+from sojourn import buffers, catalogue, excess, metrics, repetition, specification, transients
 from sojourn.backends import result as backend
 from sojourn.backends.result import QUEUES, RECORDED, TRANSFERS, RunResult
 from sojourn.metrics.metric import Metric
@@ -131,6 +131,11 @@ class Result:
     def limited(self) -> list[str]:
         """One line each on flows that a buffer of the receiver or the sender limited, if there are such flows."""
         return buffers.notes(self.scan)
+
+    @cached_property
+    def excess(self) -> str | None:
+        """One line on runs with more throughput over the bottleneck than its rate; None if there are none."""
+        return excess.note(self.scan)
 
     @cached_property
     def transients(self) -> pl.DataFrame:

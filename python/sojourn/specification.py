@@ -122,12 +122,28 @@ def long_lived(specification: RunSpecification) -> list[bool]:
     return found
 
 
+def bottleneck(specification: RunSpecification) -> Json | None:
+    """The first link that has a queue: the bottleneck, as summaries understand it."""
+    return next((link for link in specification["links"] if link["queue"] is not None), None)
+
+
+def only_way(specification: RunSpecification, link: Json, sender: str, receiver: str) -> bool:
+    """Whether all ways from one node to another lead over a link."""
+    ends = ((each["from"], each["to"]) for each in specification["links"] if each is not link)
+    others = [tuple(specification["nodes"][node] for node in pair) for pair in ends]
+    reached, new = {sender}, {sender}
+    while new:
+        new = {target for origin, target in others if origin in new} - reached
+        reached |= new
+    return receiver not in reached
+
+
 def bottleneck_rate(specification: RunSpecification) -> float | None:
-    """The rate of the first link that has a queue, in bit/s: the bottleneck, as summaries understand it.
+    """The rate of the bottleneck, in bit/s.
 
     Of a link whose rate changes it is the mean over the measuring window.
     """
-    link = next((link for link in specification["links"] if link["queue"] is not None), None)
+    link = bottleneck(specification)
     if link is None:
         return None
     start, end = specification["warm_up"], specification["duration"]

@@ -27,6 +27,17 @@ FIRST = (
 )
 
 
+#: Samples below which not one lies beyond their 99th percentile.
+LEAST_FOR_P99 = 100
+
+#: What tables have a 99th percentile of: its frame and column, that of the number of samples behind it, what has it, and of what.
+P99 = (
+    ("groups", "fct_p99_s", "transfers_completed", "flow_group", "transfers a run"),
+    ("flows", "delay_p99", "delay_samples", "flow_group", "packets of a flow"),
+    ("queues", "sojourn_p99", "departures", "link", "packets a run"),
+)
+
+
 def tables(found: Result) -> list[Table]:
     """The tables of a result."""
     several = found.axes and found.columns("runs", found.axes).unique().height > 1
@@ -52,13 +63,14 @@ def of_cell(found: Result, only: Sequence[str] | None = None) -> list[Table]:
     if only is None and (queues := _queues(found)).height:
         made.append(_of_cell("queues", QUEUES, queues))
     # All are of the same seeds.
-    return [*made[:-1], replace(made[-1], notes=_note(flows, found))]
+    return [*made[:-1], replace(made[-1], notes=[*_note(flows, found), *_few_samples(found, only)])]
 
 
 def of_cells(found: Result, order: Sequence[Sequence[str]] | None = None, only: Sequence[str] | None = None) -> list[Table]:
     """The main metrics of each cell, and of each of its groups if a cell has several; of the groups in ``only`` alone."""
     of_groups = groups(found, order, only)
-    return [*([cells(found, order)] if only is None else []), *([] if of_groups is None else [of_groups])]
+    made = [*([cells(found, order)] if only is None else []), *([] if of_groups is None else [of_groups])]
+    return [*made[:-1], *(replace(last, notes=[*last.notes, *_few_samples(found, only)]) for last in made[-1:])]
 
 
 def groups(found: Result, order: Sequence[Sequence[str]] | None = None, only: Sequence[str] | None = None) -> Table | None:
@@ -182,7 +194,25 @@ def transfers(found: Result, only: Sequence[str] | None = None) -> Table | None:
     rows = over_seeds(wanted, ["flow_group"], values)
     # Few groups have pages, and those that do have no transfers.
     shown = [column for column in TRANSFERS if rows[column.names[0]].null_count() < rows.height]
-    return _of_cell("transfers", shown, rows) if rows.height else None
+    if not rows.height:
+        return None
+    return _of_cell("transfers", shown, rows)
+
+
+def _few_samples(found: Result, only: Sequence[str] | None) -> list[str]:
+    """A line on each kind of 99th percentile that rests on too few samples: it is then little else than the greatest of them."""
+    told = []
+    for frame, percentile, count, of, what in P99:
+        if only is not None and of != "flow_group":
+            continue
+        few = found.counted(frame).filter(pl.col(percentile).is_not_null() & (pl.col(count) < LEAST_FOR_P99))
+        if only is not None:
+            few = few.filter(pl.col(of).is_in(list(only)))
+        counts = pl.col(count).min().alias("least"), pl.col(count).max().alias("most")
+        rows = few.group_by(of).agg(*counts).sort(of).collect(engine="streaming").iter_rows()
+        each = [f"{name} on {least:g}" + (f" to {most:g}" if most > least else "") for name, least, most in rows]
+        told += [f"p99 rests on few {what}: {', '.join(each)}."] if each else []
+    return told
 
 
 def _of_cell(name: str, columns: Sequence[Column], rows: pl.DataFrame) -> Table:
@@ -191,7 +221,7 @@ def _of_cell(name: str, columns: Sequence[Column], rows: pl.DataFrame) -> Table:
 
 def _note(rows: pl.DataFrame, found: Result) -> list[str]:
     seeds = rows[SEEDS].unique().sort().to_list()
-    note = [each for each in (found.note, *found.limited, found.unsettled) if each is not None]
+    note = [each for each in (found.note, *found.limited, found.excess, found.unsettled) if each is not None]
     if not seeds or seeds[-1] == 1:
         return note
     return [f"Means over {' to '.join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))} seeds ± half of the 95 % interval.", *note]

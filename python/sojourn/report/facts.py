@@ -7,6 +7,7 @@ from typing import Any
 
 from sojourn import _engine, catalogue
 from sojourn.report.contents import Contents
+from sojourn.specification import RunSpecification, bottleneck
 from sojourn.units import DURATION, PACKETS, RATE, SIZE
 
 #: Values of a fact that are listed; of more the number is said.
@@ -37,12 +38,12 @@ class Facts:
 
 def facts(contents: Contents) -> Facts:
     """The facts of a report's cells."""
-    specifications = [json.loads(text) for text in contents.specifications]
+    specifications: list[RunSpecification] = [json.loads(text) for text in contents.specifications]
     return Facts(_network(specifications), _groups(specifications), len(specifications))
 
 
-def _network(specifications: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    bottlenecks = [(each, link) for each in specifications if (link := _bottleneck(each)) is not None]
+def _network(specifications: Sequence[RunSpecification]) -> list[tuple[str, str]]:
+    bottlenecks = [(each, link) for each in specifications if (link := bottleneck(each)) is not None]
     lines = {
         "Bottleneck": (f"{each['nodes'][link['from']]} to {each['nodes'][link['to']]}" for each, link in bottlenecks),
         "Bottleneck rate": (_rate(link) for _, link in bottlenecks),
@@ -53,11 +54,6 @@ def _network(specifications: Sequence[Mapping[str, Any]]) -> list[tuple[str, str
     }
     found = ((name, _listed(values)) for name, values in lines.items())
     return [(name, text) for name, text in found if text]
-
-
-def _bottleneck(specification: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The first link with a discipline, as metrics understand it."""
-    return next((link for link in specification["links"] if link["queue"] is not None), None)
 
 
 def _rate(link: Mapping[str, Any]) -> str:
@@ -79,7 +75,7 @@ def _limit(limit: Mapping[str, Any] | None) -> str:
             return "the discipline's own"
 
 
-def _groups(specifications: Sequence[Mapping[str, Any]]) -> list[Group]:
+def _groups(specifications: Sequence[RunSpecification]) -> list[Group]:
     """The groups of all cells, in the order in which they are first named."""
     found: dict[str, list[tuple[int, str, str, str]]] = {}
     for each in specifications:
