@@ -1,13 +1,17 @@
 """Links whose rate, delay and loss change during a run, compared with arithmetic."""
 
+import io
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
 import sojourn
+from sojourn import figures
+from sojourn.errors import InputError
 from sojourn.scenario import Scenario
 from sojourn.specification import bottleneck_rate, specify
 
@@ -125,3 +129,68 @@ def test_bad_changes(scenario: Callable[..., Scenario], link: dict[str, Any], me
     with pytest.raises(sojourn.InputError, match=message) as caught:
         scenario(network=one_link(**link), flows=unresponsive())
     assert "\n" not in str(caught.value)
+
+
+def test_delay_and_capacity_figures(scenario: Callable[..., Scenario]) -> None:
+    """Queueing delay and capacity follow the link's rate: what waits is sent at the rates to come.
+
+    8 Mbit/s fill the queue of 4 Mbit/s from 1 to 3 s, and 16 Mbit/s drain it. At 2.5 s, 6 Mbit wait: 2 Mbit are sent until
+    3 s, and 4 Mbit take 0.25 s more.
+    """
+    network = one_link(changes=[{"at": "1 s", "rate": "4 Mbit/s"}, {"at": "3 s", "rate": "16 Mbit/s"}])
+    probe = {"queue_series": "500 ms", "flow_series": "250 ms"}
+    flows = [*unresponsive(), {"from": "a", "to": "b", "tcp": "newreno", "start": "3.5 s"}]
+    result = sojourn.run(scenario(network=network, flows=flows, warm_up="0 s", duration="5 s", probe=probe))
+    waits = points(figures.draw("delay-over-time", result))
+    expected = {0.5: 0, 1: 0, 1.5: 500, 2: 1000, 2.5: 750, 3: 500, 3.5: 250}
+    assert {time: waits[time] for time in expected} == pytest.approx(expected, abs=4)
+    # A packet leaves after as long: the longest of all have waited for a second.
+    assert result.queues["sojourn_max"].item() == pytest.approx(1, rel=0.01)
+    chart = figures.draw("capacity-over-time", result)
+    rates = points(chart, "capacity")
+    assert {rates[time] for time in (0.5, 1)} == {10}
+    assert {rates[time] for time in (1.25, 2, 3)} == {4}
+    assert {rates[time] for time in (3.25, 4.75)} == {16}
+    received = result.series.filter(measure="bytes_received")["value"].sort()[-1]
+    assert sum(points(chart, "throughput").values()) * 0.25 == pytest.approx(received * 8e-6, rel=1e-4)
+
+
+def test_capacity_of_a_trace(scenario: Callable[..., Scenario], tmp_path: Path) -> None:
+    """The capacity of a trace is what it offers between two samples, again and again, and nothing is sent in an outage."""
+    (tmp_path / "on-off.csv").write_text("time_s,rate_mbit_s\n0,8\n0.5,0\n1,8\n", encoding="utf-8")
+    network = one_link(rate={"trace": str(tmp_path / "on-off.csv")})
+    flows = [{"from": "a", "to": "b", "tcp": "newreno"}]
+    probe = {"queue_series": "250 ms", "flow_series": "250 ms"}
+    result = sojourn.run(scenario(network=network, flows=flows, warm_up="0 s", duration="4 s", probe=probe))
+    chart = figures.draw("capacity-over-time", result)
+    rates = points(chart, "capacity")
+    assert [rates[time] for time in (0.25, 0.5, 0.75, 1, 1.25, 2.75)] == [8, 8, 0, 0, 8, 0]
+    throughputs = points(chart, "throughput")
+    assert sum(throughputs.values()) <= sum(rates.values())
+    # What waits at 1.75 s, in an outage, has to wait for its end at least.
+    assert points(figures.draw("delay-over-time", result))[1.75] > 250
+
+
+def test_capacity_of_flows_over_the_bottleneck(scenario: Callable[..., Scenario]) -> None:
+    """Of the flows only those count that have to cross the bottleneck, not those of the opposite direction."""
+    probe = {"queue_series": "250 ms", "flow_series": "250 ms"}
+    flows = [{"from": ends[0], "to": ends[1], "tcp": "newreno"} for ends in ("ab", "ba")]
+    result = sojourn.run(scenario(network=one_link(), flows=flows, warm_up="0 s", duration="4 s", probe=probe))
+    received = result.series.filter(measure="bytes_received", which="0")["value"].sort()[-1]
+    over = points(figures.draw("capacity-over-time", result), "throughput")
+    assert sum(over.values()) * 0.25 == pytest.approx(received * 8e-6, rel=1e-4)
+
+
+def test_no_capacity_at_random_times(scenario: Callable[..., Scenario]) -> None:
+    """Changes at times that the seed decides have no schedule that could be drawn."""
+    network = one_link(changes=[{"at": "1 s", "rate": "4 Mbit/s", "every": "1 s", "spread": "100 ms"}])
+    result = sojourn.run(scenario(network=network, flows=unresponsive(), duration="4 s", probe={"queue_series": "500 ms"}))
+    with pytest.raises(InputError, match=r"^figure delay-over-time: the bottleneck's rate changes at times"):
+        figures.draw("delay-over-time", result)
+
+
+def points(chart: figures.Chart, line: str = "") -> dict[float, float]:
+    """Returns the values of a line of a figure, by time."""
+    (data,) = chart.to_dict()["datasets"].values()
+    rows = pl.read_csv(io.StringIO(data), infer_schema_length=None)
+    return dict(rows.filter(pl.col("colour").fill_null("") == line).select("time", "value").iter_rows())

@@ -192,7 +192,7 @@ def test_facts_and_names(rates: Path) -> None:
     )
     assert rows == [("downloads", "2", "newreno"), ("upload", "1", "cubic")]
     lines = [line["name"] for chart in embedded(page)["samples"]["0"] for line in chart["lines"]]
-    assert set(lines) == {"downloads 1: newreno", "downloads 2: newreno", "upload: cubic"}
+    assert set(lines) == {"capacity", "throughput", "downloads 1: newreno", "downloads 2: newreno", "upload: cubic"}
 
 
 def test_facts_show_changed_parameters(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Figures of samples over time, of one seed: the first of those that are drawn."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -8,7 +9,7 @@ import polars as pl
 
 from sojourn import names
 from sojourn.errors import InputError
-from sojourn.figures import look
+from sojourn.figures import capacity, look
 from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn, flow_names
 from sojourn.figures.panels import Panels, shown_axis, together
@@ -38,11 +39,16 @@ class Sampled:
 
 def _queue(sampled: Sampled, figure: Figure, source: Drawn, width: int) -> Chart:
     """The bottleneck's queue, a line a cell."""
+    bottlenecks = source.bottlenecks.filter(seed=source.seeds[0]).select("key", which="link").collect()
+    samples = _samples(sampled, figure, source, "queue").join(bottlenecks, on=["key", "which"], how="semi", maintain_order="left")
+    return _by_cell(sampled, figure, source, samples, width)
+
+
+def _by_cell(sampled: Sampled, figure: Figure, source: Drawn, samples: pl.DataFrame, width: int) -> Chart:
+    """Samples, a line a cell."""
     side = together(source)
     if len(source.labels(side)) > MOST_LINES:
         side = None
-    bottlenecks = source.bottlenecks.filter(seed=source.seeds[0]).select("key", which="link").collect()
-    samples = _samples(sampled, figure, source, "queue").join(bottlenecks, on=["key", "which"], how="semi", maintain_order="left")
     panels = Panels(source, [axis for axis in source.varying if axis != side])
     lines = samples.with_columns(shown_axis(side, "colour"))
     return _lines(sampled, figure, panels, lines, side, list(source.labels(side)), width)
@@ -134,6 +140,35 @@ def of_measure(figure: ColumnFigure, source: Drawn, width: int) -> Chart:
         raise InputError(f"figure {figure.name}: {names.unknown('measure of series', figure.column, sorted(kinds))}")
     drawn = _flow if kinds[figure.column] == "flow" else _queue
     return drawn(Sampled(figure.column, figure.column), figure, source, width)
+
+
+def queueing_delay(figure: Figure, source: Drawn, width: int) -> Chart:
+    """How long it takes the bottleneck to send what waits for it, a line a cell."""
+    links = _bottlenecks(figure, source)
+    waiting = _samples(Sampled("", "bytes"), figure, source, "queue")
+    samples = capacity.delays(waiting, links).with_columns(pl.col("value") * 1e3)
+    return _by_cell(Sampled("Queueing delay (ms)", "bytes"), figure, source, samples, width)
+
+
+def capacity_and_throughput(figure: Figure, source: Drawn, width: int) -> Chart:
+    """The bottleneck's capacity and the throughput of all flows over it, a panel a cell."""
+    sampled = Sampled("Rate (Mbit/s)", "bytes_received")
+    links = _bottlenecks(figure, source)
+    received = _samples(sampled, figure, source, "flow")
+    flows = source.frame("flows").filter(seed=source.seeds[0]).select("key", "flow", "sender", "receiver").collect()
+    lines = capacity.rates(received, flows, links).rename({"which": "colour"})
+    if not lines.height:
+        raise InputError(f"figure {figure.name}: no flow that is sampled has to cross the bottleneck")
+    return _lines(sampled, figure, Panels(source, source.varying), lines, "rate", [capacity.CAPACITY, capacity.THROUGHPUT], width)
+
+
+def _bottlenecks(figure: Figure, source: Drawn) -> Mapping[str, capacity.Bottleneck]:
+    keys = source.bottlenecks.filter(seed=source.seeds[0]).select("key").collect()["key"].to_list()
+    runs = source.results.scan("runs").filter(pl.col("key").is_in(keys)).select("key", "specification")
+    links = capacity.bottlenecks(runs.collect(engine="streaming").iter_rows())
+    if not links:
+        raise InputError(f"figure {figure.name}: the bottleneck's rate changes at times that each seed decides (spread)")
+    return links
 
 
 queue_length = partial(_queue, Sampled("Queue length (packets)", "packets"))

@@ -151,6 +151,22 @@ FIGURES = (
         drawn_by="over_time:drops",
     ),
     Figure(
+        name="delay-over-time",
+        title="Queueing delay over time",
+        family=Family.OVER_TIME,
+        help="how long it takes the bottleneck to send what waits for it, ms",
+        need=Need.QUEUE_SERIES,
+        drawn_by="over_time:queueing_delay",
+    ),
+    Figure(
+        name="capacity-over-time",
+        title="Capacity and throughput over time",
+        family=Family.OVER_TIME,
+        help="capacity of the bottleneck, and throughput of all flows over it, between two samples, Mbit/s",
+        need=Need.FLOW_SERIES,
+        drawn_by="over_time:capacity_and_throughput",
+    ),
+    Figure(
         name="throughput-over-time",
         title="Throughput over time",
         family=Family.OVER_TIME,

@@ -1,4 +1,4 @@
-"""What the drill-down of a cell draws: queue length, congestion window and round-trip time of its first run, over time."""
+"""What the drill-down of a cell draws of its first run over time: the bottleneck, congestion windows and round-trip times."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sojourn.figures import capacity
 from sojourn.figures.drawn import flow_names
 from sojourn.figures.over_time import thinned
 from sojourn.report.contents import Contents
@@ -19,8 +20,14 @@ FINEST, COARSEST = 600, 60
 #: Lines of a chart: as many as there are colours.
 MOST_LINES = 7
 
-#: What is shown of the series: ``kind`` and ``measure``, the heading, and from the file's unit to the shown one.
+#: Measures from which something follows.
+FOLLOWED = ("bytes", "bytes_received")
+
+#: What is shown of the series, and of ``link`` what follows from them: ``kind`` and ``measure``, the heading, and from the
+#: file's unit to the shown one.
 SHOWN = (
+    ("link", "rate", "Capacity of the bottleneck and throughput over it (Mbit/s)", 1.0),
+    ("link", "delay", "Queueing delay (ms)", 1e3),
     ("queue", "packets", "Queue length (packets)", 1.0),
     ("flow", "cwnd", "Congestion window (kB)", 1e-3),
     ("flow", "rtt", "Round-trip time (ms)", 1e3),
@@ -31,8 +38,9 @@ def samples(contents: Contents) -> Mapping[int, Sequence[Mapping[str, Any]]]:
     """By a cell's number, its charts: heading, how many lines were left out, and lines of times and values."""
     first = {cell.first_key: cell.number for cell in contents.cells}
     columns = ["key", "kind", "measure", "which", "time", "value"]
-    shown = pl.col("measure").is_in([measure for _, measure, _, _ in SHOWN])
-    series = contents.rows_of(list(first), "series", columns).filter(shown).drop_nulls("value")
+    wanted = pl.col("measure").is_in([*FOLLOWED, *(measure for _, measure, _, _ in SHOWN)])
+    series = contents.rows_of(list(first), "series", columns).filter(wanted).drop_nulls("value")
+    series = pl.concat([series.filter(~pl.col("measure").is_in(FOLLOWED)), *_of_links(contents, series)])
     names = {chart: group["which"].to_list() for chart, group in _names(series).items()}
     number = sum(len(_spread(group)) for group in names.values())
     most = max(COARSEST, min(FINEST, MOST_SAMPLES // max(1, number)))
@@ -49,6 +57,16 @@ def samples(contents: Contents) -> Mapping[int, Sequence[Mapping[str, Any]]]:
             if drawn:
                 charts.setdefault(cell, []).append({"heading": heading, "left_out": len(there) - len(drawn), "lines": drawn})
     return charts
+
+
+def _of_links(contents: Contents, series: pl.DataFrame) -> list[pl.DataFrame]:
+    """Capacity, throughput and queueing delay of the bottlenecks."""
+    keys = series["key"].unique(maintain_order=True).to_list()
+    links = capacity.bottlenecks(contents.rows_of(keys, "runs", ["key", "specification"]).iter_rows())
+    flows = contents.rows_of(keys, "flows", ["key", "flow", "sender", "receiver"])
+    waiting, received = (series.filter(measure=measure) for measure in FOLLOWED)
+    told = {"rate": capacity.rates(received, flows, links), "delay": capacity.delays(waiting, links)}
+    return [lines.with_columns(kind=pl.lit("link"), measure=pl.lit(measure)) for measure, lines in told.items()]
 
 
 def _names(series: pl.DataFrame) -> Mapping[tuple[object, ...], pl.DataFrame]:
