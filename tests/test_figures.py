@@ -404,7 +404,7 @@ def test_notebook_is_self_contained(invented: Result) -> None:
     html = notebook.html(invented)
     assert html.count("<tr>") == 7
     assert "<th>Mean sojourn time (ms)</th>" in html
-    assert "<td>1500 ± 6.4e+03</td>" in html
+    assert "<td>2000 ± 6000</td>" in html
     assert "Means over 2 seeds" in html
     assert "sojourn.run(" in html
     assert 'src="data:image/svg+xml;base64,' in html

@@ -10,7 +10,7 @@ import pytest
 import sojourn
 from conftest import SMALL_TOML, Capture, complaint
 from doubles import Inventor
-from sojourn import comparison, statistics, summary
+from sojourn import comparison, digits, statistics, summary
 from sojourn.backends.result import RunResult
 from sojourn.campaign import Campaign, plan, run
 from sojourn.cli.commands import status
@@ -87,6 +87,15 @@ def test_delays_of_groups(scenario: MakeScenario) -> None:
     assert "one-way delay" in summary.text(result)
 
 
+def with_interval(values: list[float]) -> str:
+    """The mean of a group and half of its interval, as tables show them."""
+    found = statistics.estimate(values)
+    assert found.high is not None
+    shown = digits.of_interval(found.mean, half=found.high - found.mean)
+    assert shown is not None, "an interval"
+    return " ± ".join(shown)
+
+
 def test_delays_fit_narrow_terminals(scenario: MakeScenario) -> None:
     """At 80 columns the table of groups has the delay of calls, which have no RTT, with its interval."""
     result = sojourn.run(scenario(flows=[entry("downloads", start_within="200 ms"), entry("calls", tcp=CALL)]), 3)
@@ -94,7 +103,7 @@ def test_delays_fit_narrow_terminals(scenario: MakeScenario) -> None:
     assert table is not None
     shown = render(table, 80).partition("Left out")[0]
     delays = result.groups.filter(flow_group="calls")["delay_p99_s"].to_list()
-    assert f"{1e3 * statistics.estimate(delays).mean:.2f} ±" in shown
+    assert with_interval([1e3 * delay for delay in delays]) in shown
 
 
 def test_group_delays_from_flows(scenario: MakeScenario) -> None:
@@ -273,7 +282,7 @@ def test_run_shows_groups(swept: Path, capsys: Capture) -> None:
     file = str(swept.parent / "swept.toml")
     groups = sojourn.open(swept).groups
     downloads = groups.filter(queue="pie", flow_group="downloads")["total_mbps"]
-    mean = f"{statistics.estimate(downloads.to_list()).mean:.2f} ±"
+    mean = with_interval(downloads.to_list())
     for only, wanted in (([], ["Cells", "call", mean]), (["--only", "group=downloads"], ["Groups", "downloads", mean])):
         assert status(["run", file, "--out", str(swept), *only]) == 0
         out = capsys.readouterr().out

@@ -20,6 +20,7 @@ from sojourn.metrics import METRICS
 from sojourn.report import contents, prose
 from sojourn.runs import Cell
 from sojourn.scenario import from_data
+from sojourn.statistics import estimate
 from sojourn.store import Store
 from sojourn.study import library
 
@@ -76,8 +77,8 @@ def test_published_values(study: tuple[Path, sojourn.Reproduction], study_page: 
     assert f"{agreeing} of {found.cells.height} agree" in study_page
     # Inventor's queue lengths are the seeds, 1 and 2, whose interval is 1.5 ± 12.7 * 0.5, and of one more 1.5 ± 12.7 * 0.87.
     length = (
-        "DC, UC, newreno, droptail, mean queue length: ours 1.5 packets, 95 % interval -4.9 to 7.9 packets, "
-        "of one more seed -9.5 to 12.5 packets; published 814 packets"
+        "DC, UC, newreno, droptail, mean queue length: ours 2 packets, 95 % interval -5 to 8 packets, "
+        "of one more seed -10 to 13 packets; published 814 packets"
     )
     assert f"{length}; does not agree" in details
 
@@ -218,9 +219,13 @@ def test_groups_match_store(queues: Path) -> None:
     """The table of groups has the means of the frame ``groups``, and figures by group."""
     page = queues.read_text(encoding="utf-8")
     with sojourn.open(queues.parent) as store:
-        means = store.sql("select queue, flow_group, avg(share_pct) as share from groups group by all order by all")
-    for queue, group, share in means.iter_rows():
-        assert any(tip.startswith(f"{queue}, {group}: share of all throughput: {share:.1f} %") for tip in tips(page))
+        shares = store.sql("select queue, flow_group, list(share_pct) from groups group by all order by all")
+    for queue, group, of_seeds in shares.iter_rows():
+        tip = next(tip for tip in tips(page) if tip.startswith(f"{queue}, {group}: share of all throughput: "))
+        mean, _, high = estimate(of_seeds)
+        assert high is not None
+        # Digits follow the interval, half of which moves the mean by a quarter of it at most.
+        assert float(tip.split(": ")[2].split()[0]) == pytest.approx(mean, abs=(high - mean) / 4)
     for figure in ("throughput", "round-trip-time", "loss-ratio"):
         assert f"--figure {figure}-by-group" in page
     # There is no call, so nothing has a one-way delay.
@@ -257,8 +262,8 @@ def test_campaign_cells_and_heat_maps(campaign: Path) -> None:
     assert all((cell["seeds"], cell["seed"]) == ("Seeds 1, 2", 1) for cell in cells)
     for title in ("Jain&#39;s index", "utilisation", "median sojourn time", "p99 sojourn time", "drop ratio"):
         assert page.count(f"cubic, codel: {title}") == 2  # once visible, once for screen readers
-    # The sojourn times are the seeds, 1 and 2 s.
-    assert "cubic, codel: median sojourn time: 1500.00 ms; 95 % interval -4853.10 to 7853.10 ms, of 2 seeds" in tips(page)
+    # The sojourn times are the seeds, 1 and 2 s: 1500 ± 6353 ms.
+    assert "cubic, codel: median sojourn time: 2000 ms; 95 % interval -5000 to 8000 ms, of 2 seeds" in tips(page)
     assert "Verdict" not in page
 
 

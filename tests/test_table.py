@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 import sojourn
 from conftest import ROOT, Capture, scenario_data
-from sojourn import summary
+from sojourn import digits, summary
 from sojourn.cli.commands import status
 from sojourn.estimates import over_seeds
+from sojourn.metrics import METRICS
 from sojourn.scenario import from_data
 from sojourn.statistics import estimate
 from sojourn.table import Table, label, measured, number, of_frame, render, text, write_csv, write_json
@@ -76,6 +77,38 @@ def test_tables_keep_numbers_whole(width: int, labels: list[str], value: float, 
     whole = render(table, None)
     assert "Left out" not in whole
     assert all(f"{value * 4:.2f} ± 0.00" in whole for value in values)
+
+
+@given(mean=st.floats(-1e4, 1e4), half=st.floats(0.11, 1e7))
+def test_digits_follow_the_interval(mean: float, half: float) -> None:
+    """Half of an interval has one digit, or two if the first is 1, and the mean the same place; neither is moved by much."""
+    shown, of_half = digits.of_interval(mean, half=half) or ("", "")
+    significant = of_half.replace(".", "").strip("0")
+    assert len(significant) <= (2 if significant.startswith("1") else 1)
+    assert shown.partition(".")[2].isdigit() == of_half.partition(".")[2].isdigit()
+    assert len(shown.partition(".")[2]) == len(of_half.partition(".")[2])
+    assert abs(float(of_half) - half) <= half / 5 * (1 + 1e-6)
+    assert abs(float(shown) - mean) <= half / 4 * (1 + 1e-6)
+    assert float(shown) != 0 or not shown.startswith("-")
+
+
+def test_means_with_intervals() -> None:
+    """Beside an interval the digits are its; a value alone, or one that is the same with all seeds, has those of its column."""
+    column = measured("m", "", lambda value: f"{value * 1e3:.2f}", 1e3)
+
+    def shown(mean: float, half: float | None) -> str:
+        return str(column.show({"m": mean, "m_ci_high": None if half is None else mean + half}))
+
+    assert shown(0.5134567, 0.0162) == "513 ± 16"
+    assert shown(0.5134567, 0.0262) == "510 ± 30"
+    assert shown(0.5134567, 0.00995) == "513 ± 10"
+    assert shown(0.5134567, 0.0000312) == "513.46 ± 0.03"
+    assert shown(0.0, 0.000312) == "0.0 ± 0.3"
+    assert shown(0.5134567, None) == "513.46"
+    assert shown(0.5134567, 0.0) == "513.46 ± 0.00"
+    for metric in METRICS.values():
+        mean, half = 3.14159 / metric.factor, 0.0234 / metric.factor
+        assert metric.numbers(mean, mean - half, half=half) == ["3.14", "3.12", "0.02"]
 
 
 def test_columns_leave_by_rank() -> None:

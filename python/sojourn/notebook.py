@@ -3,7 +3,7 @@
 import base64
 from html import escape
 
-from sojourn import figures
+from sojourn import digits, figures
 from sojourn.errors import InputError
 from sojourn.figures import Drawn, means, svg
 from sojourn.metrics import METRICS, Metric
@@ -54,7 +54,10 @@ def _row(tag: str, texts: list[str]) -> str:
 def _number(value: float | None, low: float | None) -> str:
     if value is None:
         return "-"
-    return f"{value:.4g}" if low is None else f"{value:.4g} ± {value - low:.2g}"
+    if low is None:
+        return f"{value:.4g}"
+    half = value - low
+    return " ± ".join(digits.of_interval(value, half=half) or (f"{value:.4g}", f"{half:.2g}"))
 
 
 def _note(source: Drawn) -> str:

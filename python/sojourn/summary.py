@@ -1,6 +1,6 @@
 """The tables that show a result: of one cell its flows by group and its queues, of several the main metrics of each."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -133,12 +133,14 @@ def cells(found: Result, order: Sequence[Sequence[str]] | None = None) -> Table:
 def _measured(shown: Sequence[Metric]) -> list[Column]:
     """The number of seeds, and the estimate of each metric."""
     last = {name: rank for rank, name in enumerate(FIRST)}
-    estimates = [measured(each.name, each.label, each.number, rank=last.get(each.name, len(FIRST))) for each in shown]
+    estimates = [
+        measured(each.name, each.label, each.number, each.factor, rank=last.get(each.name, len(FIRST))) for each in shown
+    ]
     return [number(SEEDS, keep=True), *estimates]
 
 
-def _fixed(digits: int, factor: float = 1) -> Callable[[float], str]:
-    return lambda value: f"{value * factor:.{digits}f}"
+def _mean(name: str, heading: str, decimals: int, factor: float = 1, *, rank: int = 0) -> Column:
+    return measured(name, heading, lambda value: f"{value * factor:.{decimals}f}", factor, rank=rank)
 
 
 def _counted(value: float) -> str:
@@ -149,23 +151,23 @@ FLOWS = [
     label("flow_group", "group", keep=True),
     label("algorithm", keep=True),
     number("flows", show=lambda count: f"{count:g}", rank=4),
-    measured("avg_mbps", "mean Mbit/s", _fixed(3)),
-    measured("jain", "Jain (long-lived)", _fixed(3), rank=3),
+    _mean("avg_mbps", "mean Mbit/s", 3),
+    _mean("jain", "Jain (long-lived)", 3, rank=3),
     measured("retransmissions", "retransmissions", _counted, rank=2),
     measured("timeouts", "timeouts", _counted, rank=5),
-    measured("rtt_mean", "mean RTT ms", _fixed(2, 1e3), rank=1),
+    _mean("rtt_mean", "mean RTT ms", 2, 1e3, rank=1),
     measured("completed", "completed", _counted, rank=6),
 ]
 
 QUEUES = [
     label("link", keep=True),
     label("discipline", keep=True),
-    measured("mean_packets", "mean packets", _fixed(1), rank=4),
-    measured("sd_packets", "deviation", _fixed(1), rank=5),
-    measured("sojourn_mean", "sojourn mean ms", _fixed(2, 1e3)),
-    measured("sojourn_p99", "p99 ms", _fixed(2, 1e3), rank=1),
-    measured("drop_pct", "drops %", _fixed(3), rank=2),
-    measured("utilisation", "utilisation %", _fixed(2, 100), rank=3),
+    _mean("mean_packets", "mean packets", 1, rank=4),
+    _mean("sd_packets", "deviation", 1, rank=5),
+    _mean("sojourn_mean", "sojourn mean ms", 2, 1e3),
+    _mean("sojourn_p99", "p99 ms", 2, 1e3, rank=1),
+    _mean("drop_pct", "drops %", 3, rank=2),
+    _mean("utilisation", "utilisation %", 2, 100, rank=3),
 ]
 
 
@@ -173,15 +175,15 @@ TRANSFERS = [
     label("flow_group", "group", keep=True),
     measured("transfers_completed", "completed", _counted),
     measured("transfers_unfinished", "unfinished", _counted, rank=4),
-    measured("fct_mean_s", "completion mean ms", _fixed(1, 1e3)),
-    measured("fct_p95_s", "p95 ms", _fixed(1, 1e3), rank=1),
-    measured("fct_p99_s", "p99 ms", _fixed(1, 1e3), rank=2),
-    measured("slowdown_mean", "slowdown mean", _fixed(2), rank=3),
-    measured("slowdown_p99", "p99 slowdown", _fixed(2), rank=5),
-    measured("page_load_time_mean_s", "page load mean ms", _fixed(1, 1e3)),
-    measured("page_load_time_p95_s", "page p95 ms", _fixed(1, 1e3), rank=1),
-    measured("response_time_mean_s", "response mean ms", _fixed(1, 1e3), rank=3),
-    measured("response_time_p95_s", "response p95 ms", _fixed(1, 1e3), rank=2),
+    _mean("fct_mean_s", "completion mean ms", 1, 1e3),
+    _mean("fct_p95_s", "p95 ms", 1, 1e3, rank=1),
+    _mean("fct_p99_s", "p99 ms", 1, 1e3, rank=2),
+    _mean("slowdown_mean", "slowdown mean", 2, rank=3),
+    _mean("slowdown_p99", "p99 slowdown", 2, rank=5),
+    _mean("page_load_time_mean_s", "page load mean ms", 1, 1e3),
+    _mean("page_load_time_p95_s", "page p95 ms", 1, 1e3, rank=1),
+    _mean("response_time_mean_s", "response mean ms", 1, 1e3, rank=3),
+    _mean("response_time_p95_s", "response p95 ms", 1, 1e3, rank=2),
 ]
 
 

@@ -200,8 +200,11 @@ def _in_its_unit(name: str, row: Row) -> str:
 
 
 def _difference(row: Row) -> str:
-    mean, low, high = (_in_its_unit(name, row) for name in ("difference", "difference_ci_low", "difference_ci_high"))
-    return mean if low == "-" else f"{mean} [{low}, {high}]"
+    mean, low, high = (row[name] for name in ("difference", "difference_ci_low", "difference_ci_high"))
+    if high is None:
+        return _in_its_unit("difference", row)
+    shown, least, most, *_ = row["entry"].formats(mean, low, high, row["a"], row["b"], half=high - mean)
+    return f"{shown} [{least}, {most}]"
 
 
 VERDICT_STYLES = {Verdict.HOLDS: "green", Verdict.FAILS: "red", Verdict.UNDECIDED: "yellow"}

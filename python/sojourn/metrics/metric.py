@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from sojourn import digits
+
 if TYPE_CHECKING:
     from sojourn.metrics.observation import Observation
 
@@ -132,3 +134,12 @@ class Metric:
     def number(self, value: float) -> str:
         """A value in ``shown_unit``, without the unit."""
         return f"{value * self.factor:.{self.decimals - round(math.log10(self.factor))}f}"
+
+    def formats(self, mean: float, *others: float, half: float) -> list[str]:
+        """As ``format``: a mean, numbers beside it and half of its interval, which says how many digits they have."""
+        return digits.of_interval(mean, *others, half=half) or [self.format(each) for each in (mean, *others, half)]
+
+    def numbers(self, mean: float, *others: float, half: float) -> list[str]:
+        """As ``number``: a mean, numbers beside it and half of its interval, which says how many digits they have."""
+        shown = (each * self.factor for each in (mean, *others))
+        return digits.of_interval(*shown, half=half * self.factor) or [self.number(each) for each in (mean, *others, half)]

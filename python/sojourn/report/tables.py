@@ -126,16 +126,15 @@ def _entry(cell: Compared, column_axis: str) -> Entry:
     ours, half, measured = "not measured", "", "ours: not measured"
     if cell.measured is not None:
         mean, low, high = cell.measured
-        ours = metric.format(mean)
-        measured = f"ours {with_unit(ours, metric.unit)}"
         if low is None or high is None:
-            measured += ", no interval"
+            ours = metric.format(mean)
+            measured = f"ours {with_unit(ours, metric.unit)}, no interval"
         else:
-            half = metric.format(high - mean)
-            measured += f", 95 % interval {metric.format(low)} to {with_unit(metric.format(high), metric.unit)}"
-    if cell.one_seed is not None:
-        lowest, highest = map(metric.format, cell.one_seed)
-        measured += f", of one more seed {lowest} to {with_unit(highest, metric.unit)}"
+            ours, least, most, *one_seed, half = metric.formats(mean, low, high, *(cell.one_seed or ()), half=high - mean)
+            measured = f"ours {with_unit(ours, metric.unit)}, 95 % interval {least} to {with_unit(most, metric.unit)}"
+            if one_seed:
+                lowest, highest = one_seed
+                measured += f", of one more seed {lowest} to {with_unit(highest, metric.unit)}"
     told = f"{named}, {metric.title}: {measured}"
     sign = _sign(cell)
     if sign is not None:

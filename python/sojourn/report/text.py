@@ -20,8 +20,9 @@ def mean(metric: Metric, found: Estimate, seeds: int) -> str:
     """A mean over seeds with its interval, on one line."""
     if found.low is None or found.high is None:
         return f"{metric.title}: {value(metric, found.mean)}; {'one seed' if seeds == 1 else f'{seeds} equal runs'}, no interval"
-    interval = f"{metric.number(found.low)} to {value(metric, found.high)}"
-    return f"{metric.title}: {value(metric, found.mean)}; 95 % interval {interval}, of {seeds} seeds"
+    number, low, high, _ = metric.numbers(found.mean, found.low, found.high, half=found.high - found.mean)
+    interval = f"{low} to {with_unit(high, metric.shown_unit)}"
+    return f"{metric.title}: {with_unit(number, metric.shown_unit)}; 95 % interval {interval}, of {seeds} seeds"
 
 
 @dataclass(frozen=True)
@@ -37,5 +38,8 @@ def entry(metric: Metric, found: Estimate | None, name: str, seeds: int) -> Entr
     """A metric in a table; ``name`` is what it is of."""
     if found is None:
         return Entry("\N{EN DASH}", "", f"{name}: {metric.title} not measured")
-    half = "" if found.high is None else metric.number(found.high - found.mean)
-    return Entry(metric.number(found.mean), half, f"{name}: {mean(metric, found, seeds)}")
+    told = f"{name}: {mean(metric, found, seeds)}"
+    if found.high is None:
+        return Entry(metric.number(found.mean), "", told)
+    number, half = metric.numbers(found.mean, half=found.high - found.mean)
+    return Entry(number, half, told)

@@ -94,8 +94,8 @@ def _ours(cell: Compared) -> str:
     metric = METRICS[cell.published.metric]
     if cell.measured is None:
         return "none"
-    ours = metric.format(cell.measured.mean)
-    return ours if cell.measured.high is None else f"{ours} ± {metric.format(cell.measured.high - cell.measured.mean)}"
+    mean, _, high = cell.measured
+    return metric.format(mean) if high is None else " ± ".join(metric.formats(mean, half=high - mean))
 
 
 def agreement_table(cells: Sequence[Compared]) -> Table:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from rich.text import Text
 
+from sojourn import digits
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -116,15 +118,21 @@ def number(
     return Column(heading or name, (name,), shown, Kind.NUMBER, keep, rank)
 
 
-def measured(name: str, heading: str, show: Callable[[float], str], *, rank: int = 0) -> Column:
-    """A column of means, each with half of its 95 % interval, the ends of which are ``NAME_ci_low`` and ``NAME_ci_high``."""
+def measured(name: str, heading: str, show: Callable[[float], str], factor: float = 1, *, rank: int = 0) -> Column:
+    """A column of means, each with half of its 95 % interval, the ends of which are ``NAME_ci_low`` and ``NAME_ci_high``.
+
+    The interval says how many digits are shown. Where there is none, ``show`` does; it multiplies by ``factor`` too.
+    """
     low, high = f"{name}_ci_low", f"{name}_ci_high"
 
     def shown(row: Row) -> str:
         mean, upper = row[name], row[high]
         if mean is None:
             return MISSING
-        return show(mean) + (f" ± {show(upper - mean)}" if upper is not None else "")
+        if upper is None:
+            return show(mean)
+        half = upper - mean
+        return " ± ".join(digits.of_interval(mean * factor, half=half * factor) or (show(mean), show(half)))
 
     return Column(heading, (name, low, high), shown, Kind.NUMBER, rank=rank)
 
