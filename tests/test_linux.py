@@ -3,8 +3,10 @@
 import dataclasses
 import itertools
 import os
+import shutil
 import socket
 import struct
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,7 +38,7 @@ from sojourn.backends.linux.plan import ARRIVED, SENT, Plan, plan
 from sojourn.backends.result import RunResult
 from sojourn.cli.commands import status
 from sojourn.errors import InputError, RunFailed
-from sojourn.linux import archive, cache, source, tools
+from sojourn.linux import archive, cache, guest, source, tools
 from sojourn.runs import Cell
 from sojourn.scenario import Scenario, from_data, read_toml
 from sojourn.specification import RunSpecification, specify
@@ -763,6 +765,40 @@ def test_failure_is_one_line(console: str, status: int, line: str, tmp_path: Pat
     with pytest.raises(RunFailed) as failure:
         machine._result(tmp_path, status)
     assert str(failure.value) == f"the kernel could not carry it out: {line}"
+
+
+#: Takes the first 832 bytes of a stopped child's extended registers, those of SSE and AVX, and gives them back.
+RESTORING = """
+#include <elf.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+    static char known[832];
+    struct iovec part = { known, sizeof(known) };
+    int failed;
+    pid_t child = fork();
+    if (!child) { ptrace(PTRACE_TRACEME, 0, 0, 0); raise(SIGSTOP); _exit(0); }
+    waitpid(child, 0, 0);
+    failed = ptrace(PTRACE_GETREGSET, child, (void *)NT_X86_XSTATE, &part)
+        || ptrace(PTRACE_SETREGSET, child, (void *)NT_X86_XSTATE, &part);
+    ptrace(PTRACE_KILL, child, 0, 0);
+    return failed;
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no compiler")
+def test_unknown_registers_keep_values(tmp_path: Path) -> None:
+    """A host takes the registers of a process whole (Linux arch/x86/kernel/fpu/regset.c, xstateregs_set). A kernel that knows the
+    first of them restores those with the library that is loaded before it; on processors with AMX it does not run without."""
+    (tmp_path / "restoring.c").write_text(RESTORING)
+    subprocess.run(["gcc", "-o", tmp_path / "restoring", tmp_path / "restoring.c"], check=True)
+    library = tmp_path / "loaded.so"
+    guest.compile_c(guest.LOADED, library, ("-shared", "-fPIC"))
+    subprocess.run([tmp_path / "restoring"], env={"LD_PRELOAD": str(library)}, check=True)
 
 
 def test_fast_links_are_passed() -> None:

@@ -96,14 +96,14 @@ def _compile(name: str, origin: Path, added: tuple[Path, ...], key: str, watch: 
 
 
 def make_guest(folder: Path) -> str:
-    """Makes a kernel's guest, and the library that seeds its random numbers; returns the digest of both."""
+    """Makes a kernel's guest, and the library that is loaded before its own; returns the digest of both."""
     with tempfile.TemporaryDirectory(prefix="sojourn-guest-") as work:
         program = Path(work) / "flows"
         guest.compile_c(guest.PROGRAM, program, ("-static",))
         content = guest.make(program)
-    guest.compile_c((guest.SEEDED,), folder / cache.SEEDED, ("-shared", "-fPIC"))
+    guest.compile_c(guest.LOADED, folder / cache.SEEDED, ("-shared", "-fPIC"))
     (folder / cache.GUEST).write_bytes(content)
-    return _digest(content + guest.source(guest.SEEDED))
+    return _digest(content + b"".join(guest.source(name) for name in guest.LOADED))
 
 
 def _name(origin: Path) -> str:

@@ -18,8 +18,9 @@ HEADERS = ("guest.h",)
 FOLDERS = ("bin", "dev", "host", "proc", "run", "sys", "tmp", "usr", "usr/bin")
 
 
-#: The guest's first process, and the library that seeds the kernel's random numbers.
-INIT, SEEDED = "init.sh", "seeded.c"
+#: The guest's first process, and what is loaded before the kernel's libraries: it seeds random numbers, and restores registers of
+#: processes that the kernel does not know.
+INIT, LOADED = "init.sh", ("seeded.c", "registers.c")
 
 
 def source(name: str) -> bytes:
@@ -30,7 +31,7 @@ def source(name: str) -> bytes:
 def program_digest() -> str:
     """A digest of Sojourn's part of the guest."""
     found = hashlib.blake2b(digest_size=16)
-    for name in (*PROGRAM, *HEADERS, INIT, SEEDED):
+    for name in (*PROGRAM, *HEADERS, INIT, *LOADED):
         found.update(source(name) + b"\0")
     return found.hexdigest()
 
