@@ -19,6 +19,7 @@ from sojourn.sweep import schema
 ScenarioFile = Callable[..., Path]
 
 STUDY = ROOT / "studies" / "tsioliaridou" / "study.toml"
+EXAMPLE = ROOT / "examples" / "bufferbloat.toml"
 
 
 def snapshot(directory: Path) -> dict[Path, bytes]:
@@ -67,7 +68,8 @@ def test_check_summarises_scenario(scenario_file: ScenarioFile, capsys: Capture)
         (["reproduce", "piotrowska", "--seeds", "0"], "--seeds"),
         (["reproduce", "piotrowska", "--jobs", "none"], "--jobs"),
         (["describe", "codle"], 'unknown name "codle", did you mean "codel"?'),
-        (["plan", str(STUDY)], "study.toml: is a study; write sojourn reproduce tsioliaridou"),
+        (["reproduce", str(EXAMPLE)], f"bufferbloat.toml: is a scenario; write sojourn run {EXAMPLE}"),
+        (["plan", str(STUDY)], f"study.toml: is a study; write sojourn reproduce {STUDY}"),
         (["list", "queue"], "'queues'"),
         (["rnu"], "rnu"),
         (["run", "--sede", "3"], "--sede"),

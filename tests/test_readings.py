@@ -26,7 +26,7 @@ ASSUMED = {
     ],
 }
 
-READ = Study.of({**STATED.model_dump(by_alias=True), "readings": {"as-inferred": ASSUMED}})
+READ = Study.of({**STATED.model_dump(by_alias=True), "readings": {"as-inferred": ASSUMED}}).at(STATED.origin)
 
 ONLY = {"scenario": "DC", "load": "UC"}
 

@@ -13,8 +13,8 @@ import pytest
 import registry_tables
 import sojourn
 import study_pages
-from conftest import ROOT, SMALL_TOML, Capture
-from doubles import Inventor
+from conftest import ROOT, SMALL_TOML, Capture, complaint
+from doubles import Inventor, register
 from sojourn import comparison, figures, report
 from sojourn.agreement import tolerance
 from sojourn.cli.commands import status
@@ -150,14 +150,95 @@ def test_figures_have_functions() -> None:
         assert callable(getattr(__import__(f"sojourn.figures.{module}", fromlist=[function]), function)), figure.name
 
 
-def test_study_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    """The study of docs/add-a-study.md is found, checked, reproduced, documented and listed."""
-    folder = tmp_path / "halving"
+def halving(within: Path) -> Path:
+    """Writes the study of docs/add-a-study.md; its folder."""
+    folder = within / "halving"
     (folder / "published").mkdir(parents=True)
     (folder / "study.toml").write_text(example("add-a-study.md", 'name = "halving"'), encoding="utf-8")
     (folder / "published" / "tables.csv").write_text(example("add-a-study.md", "table,flows"), encoding="utf-8")
     (folder / "claims.toml").write_text(example("add-a-study.md", "[[claims]]"), encoding="utf-8")
-    (folder / "README.md").write_text("# Halving\n", encoding="utf-8")
+    (folder / "README.md").write_text("# Halving\n\n## Assumptions\n\nNone but these.\n", encoding="utf-8")
+    return folder
+
+
+def test_study_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """A study given by its folder or file is checked, described, reproduced, judged and reported as those that come with Sojourn
+    are, and still is when folder and results have moved together."""
+    monkeypatch.chdir(tmp_path)
+    halving(tmp_path / "paper")
+    register(monkeypatch, Inventor)
+    for given in ("paper/halving", "paper/halving/study.toml"):
+        assert status(["check", given]) == 0
+        assert capsys.readouterr().out.splitlines()[0] == "study halving is valid: 4 cells, 4 values, 1 claim"
+        assert status(["describe", given]) == 0
+        assert capsys.readouterr().out.startswith(
+            "halving: Half the flows, the same queue, a study\nSource: A. Author, Journal 1 (2020)"
+        )
+    assert status(["reproduce", "paper/halving", "--out", "paper/results"]) == 0
+    assert "sojourn claims paper/halving paper/results" in capsys.readouterr().out
+    (tmp_path / "paper").rename(tmp_path / "published")
+    assert status(["claims", "published/halving", "published/results"]) == 0
+    assert "X-01" in capsys.readouterr().out
+    assert status(["report", "published/results"]) == 0
+    page = (tmp_path / "published" / "results" / "report.html").read_text(encoding="utf-8")
+    assert "Half the flows, the same queue" in page
+    assert "None but these." in page
+    assert sojourn.reproduce(Path("published/halving"), backend=Inventor()).cells.height == 4
+
+
+def test_study_that_has_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """Results whose study has gone elsewhere say how to tell them where it is, and none of their runs is made again."""
+    monkeypatch.chdir(tmp_path)
+    halving(tmp_path)
+    register(monkeypatch, Inventor)
+    assert status(["reproduce", "./halving", "--out", "results"]) == 0
+    (tmp_path / "halving").rename(tmp_path / "elsewhere")
+    capsys.readouterr()
+    assert status(["report", "results"]) == 2
+    assert "sojourn reproduce STUDY --out results with its new path makes no run again" in complaint(capsys)
+    assert status(["claims", "elsewhere", "results"]) == 0
+    monkeypatch.delattr(Inventor, "run")
+    assert status(["reproduce", "elsewhere", "--out", "results"]) == 0
+    assert status(["report", "results"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("nowhere/halving", "nowhere/halving: "),
+        ("empty", "empty: is not a study; a study is a folder with study.toml, or such a file"),
+        ("bad/halving", 'bad/halving/study.toml: name: "../../evil": must be letters, digits'),
+        ("all/halving", 'all/halving/study.toml: name: "all": must be'),
+        ("unread/halving", "unread/halving/published/none.csv: No such file or directory"),
+        ("short/halving", "tables.csv: line 2: has 2 columns, not the 5 of the first line"),
+    ],
+)
+@pytest.mark.parametrize("command", ["check", "reproduce"])
+def test_wrong_study_of_ones_own(
+    command: str, given: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """A path without a study, a name that is a path, and values that cannot be read are one line each; nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    for folder, old, new in (
+        ("bad", '"halving"', '"../../evil"'),
+        ("all", '"halving"', '"all"'),
+        ("unread", "tables.csv", "none.csv"),
+    ):
+        file = halving(tmp_path / folder) / "study.toml"
+        file.write_text(file.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
+    (halving(tmp_path / "short") / "published" / "tables.csv").write_text(
+        "table,flows,queue,metric,value\n1,2\n", encoding="utf-8"
+    )
+    before = sorted(tmp_path.rglob("*"))
+    assert status([command, given]) == 2
+    assert message in complaint(capsys)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_study_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """The study of docs/add-a-study.md is found, checked, reproduced, documented and listed."""
+    halving(tmp_path)
     monkeypatch.setattr(library, "FOLDER", tmp_path)
     assert library.available() == library.papers() == ["halving"]
     assert status(["check", "halving"]) == 0

@@ -89,6 +89,8 @@ def test_wheel_without_compiler(wheel: Path, tmp_path: Path) -> None:
     assert "download" in installed("run", example, "--set", "duration=5 s", "--set", "warm_up=1 s")
     out = tmp_path / "piotrowska"
     part = [f"--only={value}" for value in ("scenario=DC", "load=UC", "tcp=newreno", "queue=pie")]
+    own = shutil.copytree(ROOT / "studies" / "heist", tmp_path / "own")
+    assert installed("check", str(own)).startswith("study heist is valid")
     assert "Values that agree" in installed("reproduce", "piotrowska", *part, "--out", str(out))
     installed("report", str(out))
     assert "Piotrowska" in (out / "report.html").read_text(encoding="utf-8")

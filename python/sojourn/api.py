@@ -1,5 +1,6 @@
 """What the command line and notebooks call alike."""
 
+import shlex
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -197,7 +198,7 @@ class Reproduction:
 
 
 def reproduce(
-    study: str | Study,
+    study: str | Path | Study,
     seeds: int | None = None,
     *,
     reading: str | None = None,
@@ -211,19 +212,19 @@ def reproduce(
 ) -> Reproduction:
     """Runs a study, or the part of it that ``only`` selects, such as ``{"queue": ["pie", "codel"], "load": "HC"}``.
 
-    A study is given by its name, or as one that ``check_study`` has found sound. ``reading`` is one of its readings, such as
-    ``"as-inferred"``; without it the study is run as loaded. ``changes`` sets keys of its scenarios, to
-    see what an assumption is worth: ``{"stack.minimum_rto": "200 ms"}``. The other arguments are those of ``run``; ``out``
-    also gets ``cells.csv`` and, of a study with claims, ``claims.csv``.
+    A study is given by its name, by the path of one's own, or as one that ``check_study`` has found sound. ``reading`` is one of
+    its readings, such as ``"as-inferred"``; without it the study is run as loaded. ``changes`` sets keys of its scenarios, to see
+    what an assumption is worth: ``{"stack.minimum_rto": "200 ms"}``. The other arguments are those of ``run``; ``out`` also gets
+    ``cells.csv`` and, of a study with claims, ``claims.csv``.
 
     Raises:
         InputError: there is no such study, reading, axis or value, or the backend, the cluster or the directory will not do.
         RunFailed: a run failed; the other runs' results are in ``out``.
     """
-    if isinstance(study, str):
-        study = library.load(study)
+    if not isinstance(study, Study):
+        study = library.load(str(study))
         check_study(study)
-    name = repr(study.name)
+    name = repr(study.origin.called)
     if reading is not None:
         study = study.under(reading)
     call = _call(
@@ -293,7 +294,7 @@ def _carry_out(
             command=command,
             version=_engine.version(),
             backend=backend,
-            study=None if study is None else study.name,
+            study=None if study is None else study.origin.place,
             reading=None if study is None else study.reading,
             only=labels_of(only),
             changes=changes or {},
@@ -410,7 +411,7 @@ def judge(study: Study, directory: str | Path) -> list[Judged]:
 
 def readings(store: Store, study: Study) -> list[str]:
     """The readings of a study that commands reproduced in a store, the latest last."""
-    made = [entry.reading or AS_STATED for entry in store.provenance if entry.study == study.name]
+    made = [entry.reading or AS_STATED for entry in store.provenance if entry.reproduces(study.origin.place, study.name)]
     return list(reversed(dict.fromkeys(reversed(made))))
 
 
@@ -448,7 +449,11 @@ def kept_of_study(study: Study, store: Store) -> Result:
     """
     store.consolidate()
     seeds = store.sql("SELECT DISTINCT seed FROM runs")["seed"].to_list()
-    made = [entry for entry in store.provenance if (entry.study, entry.reading or AS_STATED) == (study.name, study.reading)]
+    made = [
+        entry
+        for entry in store.provenance
+        if entry.reproduces(study.origin.place, study.name) and (entry.reading or AS_STATED) == study.reading
+    ]
     known = dict.fromkeys(entry.backend.name for entry in made) or dict.fromkeys(each.name for each in store.identities)
     keys_of: dict[tuple[str, ...], list[str]] = {}
     for backend in known:
@@ -459,7 +464,8 @@ def kept_of_study(study: Study, store: Store) -> Result:
                 if keys := store.keys_of(requests(text(cell.specification), seeds), backend):
                     keys_of[backend, *cell.axes.values()] = keys
     if not keys_of:
-        raise InputError(f"{store.directory}: no runs of study {study.name}; make them with sojourn reproduce {study.name}")
+        make = f"sojourn reproduce {shlex.quote(study.origin.called)}"
+        raise InputError(f"{store.directory}: no runs of study {study.name}; make them with {make}")
     found = store.result(list(study.axes), lambda: chain.from_iterable(keys_of.values()))
     return found if len({backend for backend, *_ in keys_of}) == 1 else results.beside(found)
 

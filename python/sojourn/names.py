@@ -1,6 +1,7 @@
 """Names that mean the same everywhere, messages for names that are not known, and what no name may be."""
 
 import difflib
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -40,6 +41,15 @@ def fault(name: str) -> str | None:
     if any(unicodedata.category(character) in _NOT_IN_NAMES for character in name):
         return "has a control character or a line break"
     return None
+
+
+#: What a plain name is made of.
+PLAIN = 'letters, digits, ".", "_" and "-", the first a letter or a digit'
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name can stand for a folder and in a command as it is."""
+    return re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name) is not None
 
 
 def is_plain_file(name: str) -> bool:

@@ -31,7 +31,7 @@ def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend
         _check_own(file)
         return
     carrier = backends.several(backend)
-    if str(file) in library.available() and not file.is_file():
+    if _is_study(file):
         study = library.load(str(file))
         claims = api.check_study(study)
         campaign = api.study_campaign(study, 1, cells_of(only), changes_of(changes))
@@ -53,6 +53,16 @@ def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend
     click.echo(random(planned))
     for line in planned.warnings:
         notify(line)
+
+
+def _is_study(file: Path) -> bool:
+    """Whether this is a study: the name of one, a folder, or a file that says so."""
+    from sojourn.scenario import read_toml
+    from sojourn.study import library
+
+    if not file.is_file():
+        return file.is_dir() or str(file) in library.available()
+    return isinstance(read_toml(file).get("scenario"), dict)
 
 
 def _check_own(file: Path) -> None:

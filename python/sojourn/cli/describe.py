@@ -1,6 +1,7 @@
 """``sojourn describe``: an algorithm, a profile, a study, a distribution of sizes or a user's own file."""
 
 import textwrap
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
 @trust_option
 @form_options
 def command(name: str, form: Form) -> None:
-    """Describe an algorithm, a profile, a study, a distribution of sizes or your own file."""
+    """Describe an algorithm, a profile, a study, a distribution of sizes or your own algorithm.
+
+    NAME is a name that "sojourn list" prints. FILE is a file with an algorithm of your own, whose code runs, or a study of your
+    own.
+    """
     from sojourn import catalogue, names
     from sojourn.plugins import source
     from sojourn.published_sizes import PUBLISHED
@@ -46,7 +51,7 @@ def command(name: str, form: Form) -> None:
         except ValueError:
             continue
         found.append((_about(entry, kind), _tables(entry)))
-    if name in library.available():
+    if name in library.available() or library.is_path(name):
         found.append(_study(name))
     if name in PUBLISHED:
         found.append(_sizes(PUBLISHED[name]))
@@ -195,7 +200,12 @@ def _study(name: str) -> tuple[Row, list[Table]]:
     from sojourn.study import library
     from sojourn.sweep import values
 
-    study = library.contents(name)
+    if library.is_path(name):
+        # One that comes with Sojourn is known to be right.
+        loaded = library.load(name)
+        name, study = loaded.name, tomllib.loads(loaded.origin.file.read_text(encoding="utf-8"))
+    else:
+        study = library.contents(name)
     about = {
         **{"name": name, "also": [], "title": study["title"], "kind": "study", "source": study["source"]},
         **{"year": None, "deviations": ""},

@@ -30,9 +30,6 @@ from sojourn.errors import InputError
 if TYPE_CHECKING:
     from sojourn.api import Reproduction
 
-#: What stands for the studies of all papers.
-ALL_STUDIES = "all"
-
 
 @click.command("reproduce", cls=Command)
 @click.argument("study")
@@ -64,12 +61,14 @@ def command(
 ) -> None:
     """Run STUDY and compare it with the published values.
 
-    With "all" for STUDY, run the studies of all papers. Repeat the command with --tables to see every value.
+    STUDY is a name of "sojourn list studies", or the path of your own: a folder with study.toml, or such a file. With "all" for
+    STUDY, run the studies of all papers. Repeat the command with --tables to see every value.
     """
     from sojourn import api
     from sojourn.cli import show
     from sojourn.cli.terminal import Terminal
     from sojourn.study import library
+    from sojourn.study.design import ALL_STUDIES
 
     everything = study == ALL_STUDIES
     if everything and (reading or only or changes):
@@ -136,8 +135,8 @@ def _show_next(reproduction: "Reproduction", again: str | None, directory: Path)
     """The commands that show more of the same results; ``again`` is the one that made them, unless it has printed the tables."""
     more: dict[str, str] = {} if again is None else {f"{again} --tables": "prints every value of every table"}
     if reproduction.judged:
-        name = reproduction.study.name
-        more[shlex.join(["sojourn", "claims", name, str(directory)])] = "prints each claim and its verdict"
+        judge = ["sojourn", "claims", reproduction.study.origin.called, str(directory)]
+        more[shlex.join(judge)] = "prints each claim and its verdict"
     more[shlex.join(["sojourn", "report", str(directory)])] = "writes everything as one HTML file"
     width = max(map(len, more))
     for command, what in more.items():

@@ -26,6 +26,5 @@ def order(results: Results) -> Mapping[str, Sequence[str]]:
     if isinstance(results, Result):
         return results.order
     made = results.provenance if isinstance(results, Store) else ()
-    known = library.available()
-    studies = [each.study for each in made if each.study in known]
-    return library.load(studies[-1]).axes if studies and studies[-1] is not None else provenance.order(made)
+    studies = [each.study for each in made if each.study is not None and library.exists(each.study)]
+    return library.load(studies[-1]).axes if studies else provenance.order(made)

@@ -1,5 +1,6 @@
 """What a report is of: the results in a directory, their cells, and of a study the comparison with its paper."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -179,14 +180,26 @@ def read(directory: Path) -> Contents:
         provenance = store.provenance
         latest = next((made for made in reversed(provenance) if made.study is not None), None)
         if latest is not None and latest.study is not None:
-            study = api.as_made(library.load(latest.study), store)
+            study = api.as_made(_study(directory, latest.study), store)
             readings = api.by_reading(study, store) if len(api.readings(store, study)) > 1 else {}
             result = readings[study.reading].result if readings else api.kept_of_study(study, store)
             order = study.axes
-            made = [entry for entry in provenance if entry.study == study.name]
+            made = [entry for entry in provenance if entry.reproduces(study.origin.place, study.name)]
             axes = Drawn.of(result, order=order).axes
             return Contents(directory, result, axes, made, study, library.claims(study), readings)
         return _campaign(directory, store, provenance)
+
+
+def _study(directory: Path, study: str) -> Study:
+    """The study that was made in a directory.
+
+    Raises:
+        InputError: one's own is no longer where it was, or its file is wrong.
+    """
+    if library.is_path(study) and not Path(study).exists():
+        again = f"sojourn reproduce STUDY --out {shlex.quote(str(directory))}"
+        raise InputError(f"{directory}: the study {study} is not there; {again} with its new path makes no run again")
+    return library.load(study)
 
 
 def _campaign(directory: Path, store: Store, provenance: Sequence[Provenance]) -> Contents:

@@ -23,7 +23,6 @@ from sojourn.report.contents import Contents, read
 from sojourn.statistics import Estimate
 from sojourn.store import write_whole
 from sojourn.store.sql import identifier
-from sojourn.study import library
 from sojourn.study.cells import Agreement, by_backend
 from sojourn.study.tally import Tally
 from sojourn.study.verdicts import LEAST_SEEDS, Judged
@@ -141,7 +140,7 @@ def _values(contents: Contents) -> Mapping[str, Any]:
         "question": _question(contents),
         "some": _some(contents),
         "most_labels": MOST_LABELS,
-        "sections": [] if study is None else prose.sections(library.FOLDER / study.name / "README.md"),
+        "sections": [] if study is None else prose.sections(study.origin.folder / "README.md"),
         "seeds": _ranges(contents.seeds),
     }
 

@@ -1,8 +1,9 @@
 """``commands.jsonl``: the commands that made what a directory holds, each once, the latest last."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ class Provenance:
     version: str
     #: What carried out the runs.
     backend: Identity
-    #: The study that it reproduced; none of a scenario file.
+    #: The study that it reproduced, by name, or one's own by the path of its file; none of a scenario file.
     study: str | None = None
     #: The reading of the study, as stated if it is none.
     reading: str | None = None
@@ -37,12 +38,16 @@ class Provenance:
     #: The axes of its sweep and all their labels, in the order of the file.
     axes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
+    def reproduces(self, place: str, name: str) -> bool:
+        """Whether it reproduced the study of this place and name; one's own may have been elsewhere then."""
+        return self.study == place or (self.name == name and all(each and "/" in each for each in (self.study, place)))
+
 
 def note(directory: Path, provenance: Provenance) -> None:
     """Adds a line, or moves it to the end if it is there; the store must be locked."""
     path = directory / NAME
     there = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    line = json.dumps(asdict(provenance), default=str)
+    line = json.dumps(asdict(_moved(provenance, lambda path: f"./{os.path.relpath(path, directory)}")), default=str)
     text = "".join(f"{each}\n" for each in [*(other for other in there if other != line), line])
     write_whole(path, lambda unfinished: unfinished.write_text(text, encoding="utf-8"))
 
@@ -57,9 +62,16 @@ def read(directory: Path) -> Sequence[Provenance]:
     if not path.exists():
         return []
     try:
-        return [_provenance(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+        made = [_provenance(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
     except (ValueError, TypeError, KeyError):
         raise InputError(f"{path}: is damaged; remove it, and the next command will write a new one") from None
+    return [_moved(each, lambda path: str((directory / path).resolve())) for each in made]
+
+
+def _moved(provenance: Provenance, path: Callable[[str], str]) -> Provenance:
+    """With another path of its study: in the file it is relative to the directory, so that both can be published together."""
+    own = provenance.study is not None and "/" in provenance.study
+    return replace(provenance, study=path(str(provenance.study))) if own else provenance
 
 
 def order(made: Sequence[Provenance]) -> Mapping[str, Sequence[str]]:

@@ -1,7 +1,9 @@
 """A study: a base scenario, the sweep that makes its matrix, and the published tables it is compared with. All of it is data."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
 from pydantic import Field, PrivateAttr, model_validator
@@ -14,6 +16,9 @@ from sojourn.sweep.matrix import Matrix, Point
 from sojourn.sweep.model import Meant, Override, Sweep, matches
 
 Values = str | list[str]
+
+#: What stands for the studies of all papers.
+ALL_STUDIES = "all"
 
 #: The reading that adds no assumptions to what the source states.
 AS_STATED = "as-stated"
@@ -67,6 +72,22 @@ class Reading(Table):
     assumptions: list[Assumption]
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where a study was read from."""
+
+    file: Path
+    #: What commands call it: a name, or the path of one's own as it was given.
+    called: str
+    #: What results call it: a name, or the whole path of one's own.
+    place: str
+
+    @property
+    def folder(self) -> Path:
+        """Where its other files are."""
+        return self.file.parent
+
+
 class Study(Table):
     """A whole ``study.toml``."""
 
@@ -82,9 +103,12 @@ class Study(Table):
     #: Other ways to take what the source says, by name.
     readings: dict[str, Reading] = Field(default_factory=dict)
     _reading: str = PrivateAttr(AS_STATED)
+    _origin: Origin = PrivateAttr()
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
+        if not names.is_plain(self.name) or self.name == ALL_STUDIES:
+            raise ValueError(f'name: "{self.name}": must be {names.PLAIN}, and not "{ALL_STUDIES}"')
         for table in self.tables:
             self._selected(table)
             for metric in table.metrics:
@@ -109,6 +133,16 @@ class Study(Table):
         """The name of the reading that its scenarios follow."""
         return self._reading
 
+    @property
+    def origin(self) -> Origin:
+        """Where it was read from."""
+        return self._origin
+
+    def at(self, origin: Origin) -> Self:
+        """The study as read from there."""
+        self._origin = origin
+        return self
+
     def under(self, reading: str) -> Self:
         """The study under one of its readings, or as stated.
 
@@ -120,7 +154,7 @@ class Study(Table):
             raise InputError(f"study {self.name}: {names.unknown('reading', reading, known)}")
         study = self.of({name: getattr(self, name) for name in type(self).model_fields})
         study._reading = reading
-        return study
+        return study.at(self.origin)
 
     @property
     def axes(self) -> dict[str, list[str]]:
@@ -136,7 +170,12 @@ class Study(Table):
     def matrix(self) -> Matrix:
         """All its cells, with the scenarios of its reading."""
         assumed = [] if self.reading == AS_STATED else self.readings[self.reading].assumptions
-        return Matrix({"name": self.name, **self.scenario}, self.sweep.with_overrides(assumed), f"study {self.name}")
+        return Matrix(
+            {"name": self.name, **self.scenario},
+            self.sweep.with_overrides(assumed),
+            f"study {self.name}",
+            folder=self.origin.folder,
+        )
 
     @cached_property
     def points(self) -> list[Point]:

@@ -1,8 +1,9 @@
-"""The studies that come with Sojourn: a folder each, holding ``study.toml``, published values, and claims.
+"""Studies: those that come with Sojourn by name, one's own by path. Each is a folder: ``study.toml``, published values, claims.
 
 What reads them is loaded when one is read: to list them takes little.
 """
 
+import shlex
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
 #: In a clone this is a link to the top-level folder ``studies``; an installed package holds the files themselves.
 FOLDER = Path(__file__).parents[1] / "studies"
 
+FILE = "study.toml"
+
 CLAIMS = "claims.toml"
 
 
 def available() -> list[str]:
     """The names of all studies."""
-    return sorted(path.parent.name for path in FOLDER.glob("*/study.toml"))
+    return sorted(path.parent.name for path in FOLDER.glob(f"*/{FILE}"))
 
 
 def papers() -> list[str]:
@@ -32,27 +35,53 @@ def papers() -> list[str]:
 
 
 def contents(name: str) -> dict[str, Any]:
-    """What ``study.toml`` of a study says, unchecked."""
-    return tomllib.loads((FOLDER / name / "study.toml").read_text(encoding="utf-8"))
+    """What ``study.toml`` of a study that comes with Sojourn says, unchecked."""
+    return tomllib.loads((FOLDER / name / FILE).read_text(encoding="utf-8"))
 
 
-def load(name: str) -> "Study":
-    """A study by name.
+def is_path(study: str) -> bool:
+    """Whether this is the path of a study of one's own, a folder or a file, rather than a name.
+
+    A name of one that comes with Sojourn is no path, even if there is a folder of that name; ``./name`` is.
+    """
+    if study in available():
+        return False
+    return "/" in study or study.endswith(".toml") or Path(study).is_dir()
+
+
+def exists(study: str) -> bool:
+    """Whether there is a study of this name, or a file of this path."""
+    return Path(study).is_file() if is_path(study) else study in available()
+
+
+def load(study: str) -> "Study":
+    """A study by its name, or one's own by the path of its folder or file.
 
     Raises:
-        InputError: there is none of that name, or its file is wrong.
+        InputError: there is none of that name or at that path, or its file is wrong.
     """
     from pydantic import ValidationError
 
     from sojourn.scenario import read_toml
     from sojourn.scenario.problems import describe
-    from sojourn.study.design import Study
+    from sojourn.study.design import Origin, Study
 
-    if name not in available():
-        raise InputError(names.unknown("study", name, available()))
-    path = FOLDER / name / "study.toml"
+    if is_path(study):
+        path = Path(study)
+        if not path.is_file():
+            path /= FILE
+            if not path.is_file():
+                raise InputError(f"{study}: is not a study; a study is a folder with {FILE}, or such a file")
+        place = str(path.resolve())
+    elif study in available():
+        path, place = FOLDER / study / FILE, study
+    else:
+        raise InputError(f"{names.unknown('study', study, available())}; one of your own is given by its path")
+    data = read_toml(path)
+    if "scenario" not in data and "network" in data:
+        raise InputError(f"{path}: is a scenario; write sojourn run {shlex.quote(study)}")
     try:
-        return Study.of(read_toml(path))
+        return Study.of(data).at(Origin(path, study, place))
     except ValidationError as error:
         raise InputError(f"{path}: {describe(error)}") from None
 
@@ -67,7 +96,7 @@ def published_values(study: "Study") -> "list[PublishedValue]":
 
     if study.published is None:
         return unpublished(study)
-    return read(FOLDER / study.name / study.published.file, study, study.published)
+    return read(study.origin.folder / study.published.file, study, study.published)
 
 
 def claims(study: "Study") -> "list[Claim]":
@@ -78,5 +107,5 @@ def claims(study: "Study") -> "list[Claim]":
     """
     from sojourn.study.claims import read
 
-    path = FOLDER / study.name / CLAIMS
+    path = study.origin.folder / CLAIMS
     return read(path, study) if path.exists() else []

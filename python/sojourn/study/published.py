@@ -1,7 +1,7 @@
 """The values that a paper prints, or that a table of ours asks for."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,22 +41,43 @@ def read(path: Path, study: Study, published: PublishedFile) -> list[PublishedVa
     tables = {str(table.number): table for table in study.tables}
     cells = {tuple(point.values()) for point in study.points}
     values = []
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file)
-        for row in rows:
-            place = f"study {study.name}: {path}: line {rows.line_num}"
-            try:
-                if row["table"] not in tables:
-                    raise ValueError(names.unknown("table", row["table"], tables))
-                value = _value(row, tables[row["table"]], study, published)
-            except KeyError as error:
-                raise InputError(f"{place}: no column {error}") from None
-            except ValueError as error:
-                raise InputError(f"{place}: {error}") from None
-            if tuple(value.axes.values()) not in cells:
-                raise InputError(f"{place}: no run matches {', '.join(row.values())}")
-            values.append(value)
+    for place, row in _rows(path, f"study {study.name}: {path}"):
+        try:
+            if row["table"] not in tables:
+                raise ValueError(names.unknown("table", row["table"], tables))
+            value = _value(row, tables[row["table"]], study, published)
+        except KeyError as error:
+            raise InputError(f"{place}: no column {error}") from None
+        except ValueError as error:
+            raise InputError(f"{place}: {error}") from None
+        if tuple(value.axes.values()) not in cells:
+            raise InputError(f"{place}: no run matches {', '.join(row.values())}")
+        values.append(value)
     return values
+
+
+def _rows(path: Path, called: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """The rows of a file of columns, and what errors call each.
+
+    Raises:
+        InputError: it cannot be read, is not UTF-8, or a row has more or fewer columns than the first.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = csv.reader(file)
+            columns = next(rows, [])
+            for row in rows:
+                place = f"{called}: line {rows.line_num}"
+                if row and len(row) != len(columns):
+                    raise InputError(f"{place}: has {len(row)} columns, not the {len(columns)} of the first line")
+                if row:
+                    yield place, dict(zip(columns, row, strict=True))
+    except OSError as error:
+        raise InputError(f"{called}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{called}: not UTF-8 (byte {error.start})") from None
+    except csv.Error as error:
+        raise InputError(f"{called}: {error}") from None
 
 
 def unpublished(study: Study) -> list[PublishedValue]:

@@ -1,5 +1,6 @@
 """Scenario files as they are written: a scenario, and what of it is swept."""
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ def from_data(data: Mapping[str, Any], origin: str, folder: Path | None = None) 
         InputError: its sweep makes no sense.
     """
     if isinstance(data.get("scenario"), Mapping):
-        raise InputError(f"{origin}: is a study; write sojourn reproduce {data.get('name', 'STUDY')}")
+        raise InputError(f"{origin}: is a study; write sojourn reproduce {shlex.quote(origin)}")
     known = [declared.alias or name for name, declared in ScenarioFile.model_fields.items()]
     for key in data:
         if key not in known:
