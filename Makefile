@@ -52,6 +52,12 @@ demo: setup
 docs: setup tools lab
 	$(BIN)/mkdocs build --strict
 
+# Numbers, tables, listings and pictures, into the pages (docs/write-a-number.md). With STUDIES="linux mareev:main", these studies
+# are run first, with results in RESULTS, or as much as is not there yet.
+RESULTS ?= results
+docs-numbers: setup tools
+	$(BIN)/python docs/hooks/made --results $(RESULTS) $(STUDIES)
+
 # The laboratory, a page with the engine in it, into lab/dist/. It needs npm, and Rust for WebAssembly; without them it is left out.
 lab:
 	@lab/make.sh

@@ -387,6 +387,13 @@ def test_readme_links() -> None:
     assert '<div class="scroll"' in made
 
 
+def test_markers_of_numbers_are_not_shown(tmp_path: Path) -> None:
+    """Comments of a README, which say how its numbers are made, are not part of a report."""
+    readme = tmp_path / "README.md"
+    readme.write_text("## A\n\nof <!-- make: 2 +\n3 -->5<!-- end --> values\n", encoding="utf-8")
+    assert [section.html for section in prose.sections(readme)] == ["<p>of 5 values</p>\n"]
+
+
 def test_markup_is_escaped(tmp_path: Path) -> None:
     """Markup in a README or a label is shown as text."""
     assert "<script>" not in prose.html("<script>alert(1)</script>")

@@ -11,7 +11,6 @@ import pytest
 import catalogue_page
 import navigation
 import origins
-import registry_tables
 import study_pages
 from conftest import ROOT
 from sojourn import catalogue
@@ -66,13 +65,6 @@ def test_columns_are_defined() -> None:
     defined = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
     named = {*METRICS, *(column for frame in NAMES for column in columns(frame))}
     assert [name for name in sorted(named) if f"`{name}`" not in defined] == []
-
-
-@pytest.mark.parametrize("page", registry_tables.PAGES)
-def test_committed_tables_are_current(page: str) -> None:
-    """The generated tables are current; `python docs/hooks/registry_tables.py` writes them."""
-    text = (registry_tables.DOCS / page).read_text(encoding="utf-8")
-    assert registry_tables.written(text) == text
 
 
 def test_navigation_sections() -> None:

@@ -11,7 +11,15 @@ SECTIONS: Mapping[str, Sequence[str]] = {
     "Algorithms": ("catalogue.md", "behaviour.md", "differences.md"),
     "Studies": (),
     "Extending": ("your-own-algorithm.md", "add-an-algorithm.md"),
-    "Development": ("contributing.md", "architecture.md", "performance.md", "decisions/index.md", "changelog.md"),
+    "Development": (
+        "contributing.md",
+        "write-a-number.md",
+        "architecture.md",
+        "performance.md",
+        "decisions/index.md",
+        "stability.md",
+        "changelog.md",
+    ),
 }
 
 

@@ -1,24 +1,11 @@
-"""Tables of docs/ that come from the registries of metrics and figures, between ``<!-- table: NAME -->`` and ``<!-- end -->``.
+"""Tables that come from the registries of metrics and figures: ``registry("metrics")`` in a page (docs/write-a-number.md)."""
 
-The site writes them when it is built. They are committed as well, for readers of the files:
-``python docs/hooks/registry_tables.py`` writes them there, and a test fails until it has been run.
-"""
-
-import re
 from collections.abc import Callable
-from pathlib import Path
 
 from prose import table
 from sojourn import figures
 from sojourn.figures import Family
 from sojourn.metrics import METRICS, Metric, Scope
-
-DOCS = Path(__file__).parents[1]
-
-#: The files that have such tables.
-PAGES = ("measures.md", "figures.md")
-
-_TABLE = re.compile(r"(?P<begin><!-- table: (?P<name>[^>]+) -->\n).*?(?P<end><!-- end -->)", re.DOTALL)
 
 #: What a metric is of, by its scope.
 _OF = {
@@ -27,11 +14,6 @@ _OF = {
     Scope.FLOW: "a flow",
     Scope.QUEUE: "bottleneck",
 }
-
-
-def written(text: str) -> str:
-    """A page with its tables as the registries are now."""
-    return _TABLE.sub(lambda found: f"{found['begin']}{TABLES[found['name']]()}\n{found['end']}", text)
 
 
 def _metrics() -> str:
@@ -67,9 +49,3 @@ TABLES: dict[str, Callable[[], str]] = {
     "floors": _floors,
     **{f"figures, {family.lower()}": _figures(family) for family in Family},
 }
-
-
-if __name__ == "__main__":
-    for page in PAGES:
-        path = DOCS / page
-        path.write_text(written(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -9,8 +9,8 @@ from mkdocs.structure.pages import Page
 
 import catalogue_page
 import navigation
-import registry_tables
 import study_pages
+from made.markers import unmarked
 from origins import ELSEWHERE, relinked
 from sojourn import catalogue
 from sojourn.study import library
@@ -52,8 +52,8 @@ def on_nav(nav: Navigation, files: Files, **_: MkDocsConfig) -> Navigation:
 
 
 def on_page_markdown(markdown: str, page: Page, files: Files, **_: MkDocsConfig) -> str:
-    """Writes a page's tables of metrics and figures, and makes its links lead to pages of the site."""
-    return relinked(registry_tables.written(markdown), page.file.src_uri, [file.src_uri for file in files])
+    """Takes away what says how a page's numbers are made, and makes its links lead to pages of the site."""
+    return relinked(unmarked(markdown), page.file.src_uri, [file.src_uri for file in files])
 
 
 def _page_of(study: str) -> str:

@@ -28,7 +28,9 @@ def sections(path: Path) -> list[Section]:
     """The sections of second order of a file in Markdown; none if there is no file."""
     if not path.exists():
         return []
-    parts = re.split(r"^## (.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    # Comments say how a page's numbers are made (docs/write-a-number.md).
+    text = re.sub(r"<!--.*?-->", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
     return [Section(heading, html(text)) for heading, text in zip(parts[1::2], parts[2::2], strict=True)]
 
 
