@@ -2,7 +2,7 @@ with runs_long as (unpivot (select rate, queue, mix, total_mbps, rtt_mean_s, jai
   from runs where backend like 'linux:%') on total_mbps, rtt_mean_s, jain, queue_mean_pkts, drop_pct, retransmitted_pct
   into name metric value value),
 groups_long as (select groups.mix, groups.rate, groups.queue, groups.algorithm, 'avg_mbps' as metric, groups.avg_mbps as value
-  from groups join runs using (key) where backend like 'linux:%'),
+  from groups where backend like 'linux:%'),
 told as (
   select case mix when 'cubic + bbr' then 1 else 2 end as "table", rate, queue, algorithm as mix, metric, value from groups_long
   union all
