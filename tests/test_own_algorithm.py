@@ -282,7 +282,7 @@ def test_constructor_without_end(scenario_file: WriteScenario, monkeypatch: pyte
     [
         ("import os\nos.fork()", "PermissionError: own files start no processes"),
         ("import subprocess\nsubprocess.run(['true'])", "PermissionError: own files start no processes"),
-        ("bytearray(6 * 2**30)", "MemoryError"),
+        ("bytearray(4 * 2**30)", "MemoryError"),
     ],
 )
 def test_limits_of_own_files(line: str, said: str, scenario_file: WriteScenario, capsys: Capture) -> None:

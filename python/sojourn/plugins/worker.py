@@ -17,6 +17,7 @@ import time
 import traceback
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, TextIO, cast
 
 from sojourn import _engine
@@ -34,8 +35,8 @@ OK, WRONG, FAILED, ENDED = "ok", "wrong", "failed", "ended"
 GRACE = 1.0
 
 
-#: The most data that the process may have: the 4 GiB of a run (docs/decisions/021-memory-of-a-run.md), and what it has itself.
-MOST_BYTES = 5 * 2**30
+#: The most data of a run (docs/decisions/021-memory-of-a-run.md), own files included. The process has that beside its own.
+MOST_BYTES = 4 * 2**30
 
 #: What the interpreter calls the starting of processes: the table of audit events in its documentation.
 STARTS = frozenset(("os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system", "subprocess.Popen"))
@@ -196,6 +197,12 @@ def _tell(raised: threading.ExceptHookArgs) -> None:
     print(f"{place}a thread: {raised.exc_type.__name__}{f': {said}' if said else ''}", file=sys.stderr)
 
 
+def _bytes_of_data() -> int:
+    """What the process has now of what ``RLIMIT_DATA`` limits (``man 5 proc_pid_status``, VmData)."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmData:"))
+
+
 def _end_with(parent: int) -> None:
     """Has the system end this process when nobody has the other end of a pipe open any more.
 
@@ -216,7 +223,8 @@ def main(descriptor: int, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.excepthook = _tell
     # A module's own allocations fail in one line; those of the engine end this process.
-    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
+    most = _bytes_of_data() + MOST_BYTES
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     sys.addaudithook(_refuse_processes)
     connection = Connection(descriptor)
     watchdog, prints = Watchdog(connection), Prints(sys.stdout)
