@@ -31,6 +31,12 @@ def place(name: str) -> str:
     return described
 
 
+def day(name: str) -> str:
+    """When ``make packetdrill`` last counted a collection."""
+    days: list[object] = [each.get("counted", "before") for each in _collections() if each["name"] == name]
+    return str(days[0])
+
+
 def twice() -> list[str]:
     """Scripts that a collection lists more than once."""
     return [
