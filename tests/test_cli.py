@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT, Capture, complaint
 from doubles import SIMULATOR, Inventor, register
 from sojourn import api, catalogue, figures
-from sojourn.cli.commands import sojourn, status
+from sojourn.cli.commands import COMMANDS, sojourn, status
 from sojourn.errors import RunFailed
 from sojourn.results import NAMES
 from sojourn.study import library
@@ -45,8 +45,18 @@ def test_help_cuts_nothing(arguments: list[str], monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("COLUMNS", "60")
     assert status([*arguments, "--help"]) == 0
     shown = capsys.readouterr().out
-    assert "..." not in shown.partition("Commands:")[2]
+    assert "..." not in shown.partition("--help")[2]
     assert max(map(len, shown.splitlines())) <= 60
+
+
+def test_help_has_sections(capsys: Capture) -> None:
+    """Help lists all commands, in sections by what they are for."""
+    assert status(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    titles = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert titles == ["Options:", "Run:", "Look:", "Judge:", "For developers:"]
+    listed = [line.split()[0] for line in lines[lines.index("Run:") :] if line.startswith("  ") and line[2] != " "]
+    assert listed == list(COMMANDS)
 
 
 def test_check_summarises_scenario(scenario_file: ScenarioFile, capsys: Capture) -> None:

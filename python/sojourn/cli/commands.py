@@ -6,6 +6,7 @@ import re
 import resource
 import shlex
 import sys
+from collections.abc import Collection, Mapping
 
 import click
 
@@ -34,29 +35,31 @@ LEAST_FILES = 64
 #: What a shell sets to ask for completions.
 COMPLETION = "_SOJOURN_COMPLETE"
 
-#: The commands in the order in which help lists them, and the modules that have them, each as ``command``.
-COMMANDS = {
-    "demo": "demo",
-    "run": "run",
-    "plan": "plan",
-    "check": "check",
-    "new": "new",
-    "watch": "watch",
-    "reproduce": "reproduce",
-    "claims": "claims",
-    "report": "report",
-    "plot": "plot",
-    "compare": "compare",
-    "query": "query",
-    "export": "export",
-    "list": "listing",
-    "describe": "describe",
-    "schema": "schema",
-    "linux": "linux",
-    "oracle": "oracle",
-    "packetdrill": "packetdrill",
-    "bench": "bench",
+#: The commands as help lists them: sections, their commands in order, and the module that has each, as ``command``.
+SECTIONS = {
+    "Run": {
+        "demo": "demo",
+        "run": "run",
+        "plan": "plan",
+        "check": "check",
+        "new": "new",
+        "reproduce": "reproduce",
+        "linux": "linux",
+    },
+    "Look": {
+        "watch": "watch",
+        "report": "report",
+        "plot": "plot",
+        "query": "query",
+        "export": "export",
+        "list": "listing",
+        "describe": "describe",
+    },
+    "Judge": {"compare": "compare", "claims": "claims"},
+    "For developers": {"schema": "schema", "oracle": "oracle", "packetdrill": "packetdrill", "bench": "bench"},
 }
+
+COMMANDS = {name: module for section in SECTIONS.values() for name, module in section.items()}
 
 
 class Commands(Group):
@@ -72,6 +75,10 @@ class Commands(Group):
             return None
         command: click.Command = importlib.import_module(f"sojourn.cli.{COMMANDS[cmd_name]}").command
         return command
+
+    def sections(self, ctx: click.Context) -> Mapping[str, Collection[str]]:  # noqa: ARG002, as in Group
+        """See ``Group.sections``."""
+        return SECTIONS
 
 
 def _print_version(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
