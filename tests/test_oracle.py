@@ -172,6 +172,7 @@ TOLERANCES = {
 }
 
 
+@pytest.mark.kernel
 @needs_kernel
 @pytest.mark.parametrize(("name", "tolerance"), TOLERANCES.items())
 def test_pairs_of_the_kernel(name: str, tolerance: float) -> None:

@@ -287,6 +287,7 @@ def test_module_bounds(scenario_file: WriteScenario, capsys: Capture) -> None:
     assert 'unknown key of tcp_mine.c "divider", did you mean "divisor"?' in complaint(capsys)
 
 
+@pytest.mark.kernel
 @needs_kernel
 @pytest.mark.parametrize("name", MODULES)
 def test_modules_of_the_kernel(scenario_file: WriteScenario, name: str) -> None:
@@ -304,6 +305,7 @@ def test_modules_of_the_kernel(scenario_file: WriteScenario, name: str) -> None:
     assert run["total_mbps"] > {"nv": 5, "lp": 0.1}.get(name, 7.5)
 
 
+@pytest.mark.kernel
 @needs_kernel
 def test_module_hears_of_marks(scenario_file: WriteScenario) -> None:
     """The kernel's DCTCP reduces its window on marks, so that CoDel, which marks, has nothing to drop."""
