@@ -130,9 +130,8 @@ python-lint: setup tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 
-# Only what a change can affect (CONTRIBUTING.md); all if CI is set.
 pytest: setup tools
-	$(PYTEST) --affected -m "not long and not kernel and not packetdrill"
+	$(PYTEST) -m "not long and not kernel and not packetdrill"
 
 lint: $(CHECKED)/format $(CHECKED)/clippy python-lint
 

@@ -1,14 +1,11 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-if TYPE_CHECKING:  # --affected traces what is imported later
-    from sojourn.scenario import Scenario
-
-pytest_plugins = ["affected.plugin"]
+from sojourn.scenario import Scenario
 
 ROOT = Path(__file__).parents[1]
 
