@@ -16,9 +16,11 @@ CHECKED := target/checked
 RUST_CHECKED := $(CHECKED)/toolchain rustfmt.toml Cargo.toml Cargo.lock $(shell find crates -type f)
 
 # Tests on each core; more than eight processes bring nothing and take half a gigabyte each.
-PYTEST := $(BIN)/pytest --numprocesses=logical --maxprocesses=8 --dist=worksteal
+IN_PARALLEL := --numprocesses=logical --maxprocesses=8 --dist=worksteal
+PYTEST := $(BIN)/pytest $(IN_PARALLEL)
+QUICK := "not long and not kernel and not packetdrill"
 
-.PHONY: setup tools demo docs docs-numbers lab lab-bench packetdrill bench wheel try-wheel notes deny lint python-lint test test-long test-linux checks pytest always
+.PHONY: setup tools demo docs docs-numbers lab lab-bench packetdrill bench wheel try-wheel notes deny lint python-lint test test-long test-least test-linux checks pytest always
 
 setup: $(SOJOURN)
 
@@ -131,7 +133,7 @@ python-lint: setup tools
 	$(BIN)/lint-imports --no-logo --no-cache
 
 pytest: setup tools
-	$(PYTEST) -m "not long and not kernel and not packetdrill"
+	$(PYTEST) -m $(QUICK)
 
 lint: $(CHECKED)/format $(CHECKED)/clippy python-lint
 
@@ -145,6 +147,14 @@ test:
 test-long: setup tools
 	PROPTEST_CASES=512 cargo test --quiet --locked --package sojourn-engine --test engine properties::queues
 	$(PYTEST) -m "long or hypothesis" --hypothesis-profile=all
+
+# The tests in Python with the least version of each package that pyproject.toml promises.
+LEAST := target/least/bin/python
+test-least: setup
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python target/least
+	$(BIN)/uv pip install --quiet --python $(LEAST) --resolution lowest-direct --requirement pyproject.toml --extra pandas --group build --group tools
+	env -u CONDA_PREFIX VIRTUAL_ENV=$(abspath target/least) PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin develop --uv --release --locked
+	$(LEAST) -m pytest $(IN_PARALLEL) -m $(QUICK)
 
 # The backend linux on a real kernel, which is built first if there is none of this version.
 test-linux: setup tools
