@@ -6,7 +6,7 @@ import pytest
 
 import sojourn
 from conftest import SMALL_TOML, Capture, complaint
-from sojourn import comparison
+from sojourn.analysis import comparison
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
 

@@ -10,7 +10,8 @@ import pytest
 import sojourn
 from conftest import SMALL_TOML, Capture, complaint
 from doubles import Inventor
-from sojourn import comparison, digits, statistics, summary
+from sojourn import digits, statistics, summary
+from sojourn.analysis import comparison
 from sojourn.backends.result import RunResult
 from sojourn.campaign import Campaign, plan, run
 from sojourn.cli.commands import status

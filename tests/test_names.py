@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import sojourn
 from conftest import SMALL_TOML, scenario_data
 from doubles import Inventor
-from sojourn import campaign, comparison, figures, names, report
+from sojourn import campaign, figures, names, report
+from sojourn.analysis import comparison
 from sojourn.campaign import Campaign
 from sojourn.cli import show
 from sojourn.errors import InputError

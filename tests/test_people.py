@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import sojourn
-from sojourn.comparison import compare_cells
+from sojourn.analysis.comparison import compare_cells
 from sojourn.metrics import METRICS, formulas
 from sojourn.metrics.over_time import Samples
 from sojourn.results import Result

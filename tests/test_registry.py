@@ -15,8 +15,9 @@ import sojourn
 import study_pages
 from conftest import ROOT, SMALL_TOML, Capture, complaint
 from doubles import Inventor, register
-from sojourn import comparison, figures, report
-from sojourn.agreement import tolerance
+from sojourn import figures, report
+from sojourn.analysis import comparison
+from sojourn.analysis.agreement import tolerance
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.figures import Figure

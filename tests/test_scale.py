@@ -14,10 +14,10 @@ import campaigns
 import sojourn
 from doubles import Inventor
 from sojourn import backends, results
+from sojourn.analysis.estimates import of_cells, over_seeds
 from sojourn.bench import large_stores, many_runs, synthetic
 from sojourn.campaign import run
 from sojourn.errors import RunFailed
-from sojourn.estimates import of_cells, over_seeds
 from sojourn.exports import tcp_info
 from sojourn.exports.tcp_info import samples
 from sojourn.results import NAMES

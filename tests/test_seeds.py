@@ -9,7 +9,8 @@ import pytest
 
 import sojourn
 from conftest import Capture, scenario_data
-from sojourn import comparison, figures, randomness, repetition
+from sojourn import figures, randomness
+from sojourn.analysis import comparison, repetition
 from sojourn.cli.commands import status
 from sojourn.figures import means
 from sojourn.metrics import METRICS

@@ -9,7 +9,7 @@ import sojourn
 from conftest import ROOT
 from doubles import Inventor, RatePerAlgorithm
 from sojourn import api
-from sojourn.agreement import agrees, tolerance
+from sojourn.analysis.agreement import agrees, tolerance
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS
 from sojourn.scenario import Scenario

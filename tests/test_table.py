@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import sojourn
 from conftest import ROOT, Capture, scenario_data
 from sojourn import digits, summary
+from sojourn.analysis.estimates import over_seeds
 from sojourn.cli.commands import status
-from sojourn.estimates import over_seeds
 from sojourn.metrics import METRICS
 from sojourn.scenario import from_data
 from sojourn.statistics import estimate

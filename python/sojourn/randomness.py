@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sojourn import catalogue
+from sojourn.analysis.repetition import REMEDY
 from sojourn.catalogue import Algorithm
 from sojourn.plugins.source import of_json
-from sojourn.repetition import REMEDY
 from sojourn.scenario.choices import control_of, queue_of
 from sojourn.scenario.impairments import drawn_impairments
 from sojourn.specification import RunSpecification

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn import buffers, catalogue, excess, metrics, repetition, specification, transients
+from sojourn import catalogue, metrics, specification
+from sojourn.analysis import buffers, excess, repetition, transients
 from sojourn.backends import result as backend
 from sojourn.backends.result import QUEUES, RECORDED, TRANSFERS, RunResult
 from sojourn.metrics.metric import Metric

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from sojourn.estimates import SEEDS, ends, one_group, over_seeds
+from sojourn.analysis.estimates import SEEDS, ends, one_group, over_seeds
 from sojourn.metrics import METRICS, Metric, of_group
 from sojourn.metrics.formulas import jain
 from sojourn.metrics.transfers import MAIN as OF_TRANSFERS

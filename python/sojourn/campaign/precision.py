@@ -2,9 +2,9 @@
 
 import math
 
-from sojourn import estimates, repetition
+from sojourn.analysis import estimates, repetition
+from sojourn.analysis.estimates import CellEstimates
 from sojourn.campaign.planning import Plan
-from sojourn.estimates import CellEstimates
 from sojourn.results import Result
 from sojourn.sweep.stopping import StoppingRule
 

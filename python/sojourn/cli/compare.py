@@ -38,7 +38,8 @@ def command(directory: Path, first: str, second: str | None, metrics: tuple[str,
 def _compare_directories(first: Path, second: Path, metrics: tuple[str, ...], form: Form) -> None:
     import polars as pl
 
-    from sojourn import api, comparison, side_by_side
+    from sojourn import api
+    from sojourn.analysis import comparison, side_by_side
     from sojourn.cli import sides
 
     if not second.is_dir():
@@ -60,9 +61,10 @@ def _compare_directories(first: Path, second: Path, metrics: tuple[str, ...], fo
 def _compare_within(
     directory: Path, first: str, second: str, metrics: tuple[str, ...], groups: list[str] | None, form: Form
 ) -> None:
-    from sojourn import api, comparison, names, repetition, side_by_side
+    from sojourn import api, names
+    from sojourn.analysis import comparison, repetition, side_by_side
+    from sojourn.analysis.comparison import ComparedGroups, ComparedMetric
     from sojourn.cli import show, sides
-    from sojourn.comparison import ComparedGroups, ComparedMetric
     from sojourn.metrics import METRICS
     from sojourn.names import GROUP
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 from rich.text import Text
 
-from sojourn import randomness, repetition, summary
+from sojourn import randomness, summary
+from sojourn.analysis import repetition
+from sojourn.analysis.comparison import ComparedGroups, ComparedMetric
 from sojourn.backends.identity import Identity
 from sojourn.campaign import Campaign, CampaignOutcome, Imprecise, Plan
 from sojourn.cli.console import Form, put
-from sojourn.comparison import ComparedGroups, ComparedMetric
 from sojourn.names import BACKEND, GROUP
 from sojourn.results import Result
 from sojourn.statistics import least_p

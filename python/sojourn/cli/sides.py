@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 from rich.text import Text
 
-from sojourn.agreement import RELATIVE
-from sojourn.side_by_side import SideBySide, Value
+from sojourn.analysis.agreement import RELATIVE
+from sojourn.analysis.side_by_side import SideBySide, Value
 from sojourn.table import Column, Kind, Row, Table, label, number
 
 #: Rows of the table of differences that a terminal gets.

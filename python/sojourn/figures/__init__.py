@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sojourn.figures.registry import Family, Figure, available, named
 
 if TYPE_CHECKING:
-    from sojourn.comparison import Results
+    from sojourn.analysis.comparison import Results
     from sojourn.figures.chart import Chart
     from sojourn.figures.drawing import draw
     from sojourn.figures.drawn import Drawn, Selection

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sojourn.comparison import Results
+from sojourn.analysis.comparison import Results
 from sojourn.figures import look, origin, sizing
 from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn, Selection

@@ -8,8 +8,9 @@ from typing import Self
 
 import polars as pl
 
-from sojourn import names, repetition, units
-from sojourn.comparison import Results, axes_of, cells_of, distinct
+from sojourn import names, units
+from sojourn.analysis import repetition
+from sojourn.analysis.comparison import Results, axes_of, cells_of, distinct
 from sojourn.errors import InputError
 from sojourn.names import GROUP
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from sojourn import estimates
+from sojourn.analysis import estimates
 from sojourn.errors import InputError
 from sojourn.figures.drawn import Drawn
 from sojourn.figures.registry import MetricFigure

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Mapping, Sequence
 
-from sojourn.comparison import Results
+from sojourn.analysis.comparison import Results
 from sojourn.figures.drawn import Selection, chosen_labels
 from sojourn.results import Result
 from sojourn.store import Store, provenance

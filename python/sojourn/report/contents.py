@@ -8,7 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from sojourn import api, comparison, estimates
+from sojourn import api
+from sojourn.analysis import comparison, estimates
 from sojourn.backends.identity import Identity
 from sojourn.errors import InputError
 from sojourn.figures import Drawn

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sojourn import estimates
+from sojourn.analysis import estimates
 from sojourn.metrics import Metric, of_group
 from sojourn.report import text
 from sojourn.report.contents import Contents

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sojourn import estimates
+from sojourn.analysis import estimates
 from sojourn.metrics import METRICS, Metric
 from sojourn.report import text
 from sojourn.report.contents import Cell, Contents

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from sojourn import names
+from sojourn.analysis.estimates import SEEDS, ends
 from sojourn.errors import InputError
-from sojourn.estimates import SEEDS, ends
 from sojourn.metrics import METRICS
 from sojourn.names import GROUP
 from sojourn.results import NAMES, columns

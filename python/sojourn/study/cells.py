@@ -10,7 +10,7 @@ from typing import Protocol, Self, TypeVar
 import numpy as np
 import polars as pl
 
-from sojourn.agreement import agrees
+from sojourn.analysis.agreement import agrees
 from sojourn.metrics import METRICS
 from sojourn.metrics.observation import Observation, observe, places
 from sojourn.names import BACKEND

@@ -6,7 +6,7 @@ with the paper tells little.
 
 from collections.abc import Sequence
 
-from sojourn.agreement import agrees
+from sojourn.analysis.agreement import agrees
 from sojourn.statistics import LEAST_FOR_INTERVAL
 
 

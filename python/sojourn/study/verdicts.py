@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from sojourn import repetition
+from sojourn.analysis import repetition
 from sojourn.errors import InputError
 from sojourn.names import BACKEND
 from sojourn.results import NAMES, Result, schema

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sojourn import names, repetition
-from sojourn.agreement import tolerance
+from sojourn import names
+from sojourn.analysis import repetition
+from sojourn.analysis.agreement import tolerance
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS, Metric
 from sojourn.runs import called

@@ -7,7 +7,8 @@ from typing import Protocol
 
 import polars as pl
 
-from sojourn import names, repetition
+from sojourn import names
+from sojourn.analysis import repetition
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS, Metric, formulas, of_group
 from sojourn.metrics.metric import Better
