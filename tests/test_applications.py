@@ -9,12 +9,12 @@ import pytest
 import sojourn
 from conftest import Capture
 from sojourn import catalogue, randomness
+from sojourn.analysis.result import Result
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import plan
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS
-from sojourn.results import Result
 from sojourn.scenario import Scenario, from_data
 from sojourn.specification import long_lived, specify
 

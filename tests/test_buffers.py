@@ -4,7 +4,7 @@ import pytest
 
 import sojourn
 from conftest import scenario_data
-from sojourn import summary
+from sojourn.analysis import summary
 from sojourn.scenario import from_data
 
 

@@ -9,11 +9,11 @@ import pytest
 
 import sojourn
 from doubles import Inventor
+from sojourn.analysis.frames import NAMES
 from sojourn.backends.result import RunResult
 from sojourn.campaign import Campaign, Observer, Plan, Tally, execute, plan, run
 from sojourn.campaign.memory import of_machine
 from sojourn.errors import InputError, RunCancelled, RunFailed
-from sojourn.results import NAMES
 from sojourn.runs import Cell, Run
 from sojourn.scenario import Scenario
 from sojourn.specification import RunSpecification

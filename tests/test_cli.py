@@ -10,9 +10,9 @@ import pytest
 from conftest import ROOT, Capture, complaint
 from doubles import SIMULATOR, Inventor, register
 from sojourn import api, catalogue, figures
+from sojourn.analysis.frames import NAMES
 from sojourn.cli.commands import COMMANDS, sojourn, status
 from sojourn.errors import RunFailed
-from sojourn.results import NAMES
 from sojourn.study import library
 from sojourn.sweep import schema
 

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import sojourn
+from sojourn.analysis.result import Result
 from sojourn.errors import InputError
-from sojourn.results import Result
 from sojourn.scenario import Scenario, from_data
 
 #: What a flow carries.

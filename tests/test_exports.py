@@ -18,9 +18,9 @@ import sojourn
 from captures import frames, needs_tshark
 from conftest import Capture, complaint
 from sojourn import _engine, exports, specification
+from sojourn.analysis.result import Result
 from sojourn.api import single_run
 from sojourn.cli.commands import status
-from sojourn.results import Result
 from sojourn.runs import Run
 from sojourn.scenario import Scenario
 

@@ -17,12 +17,12 @@ import sojourn
 from conftest import ROOT, SMALL_TOML, Capture, complaint
 from doubles import Inventor
 from sojourn import figures, notebook
+from sojourn.analysis.result import Result
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.figures import Drawn, distributions, over_time, sizing, tradeoffs
 from sojourn.figures.saving import Format
 from sojourn.figures.values import unit_of
-from sojourn.results import Result
 from sojourn.store import Store
 
 SWEEP = """

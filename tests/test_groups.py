@@ -10,14 +10,15 @@ import pytest
 import sojourn
 from conftest import SMALL_TOML, Capture, complaint
 from doubles import Inventor
-from sojourn import digits, statistics, summary
-from sojourn.analysis import comparison
+from sojourn import digits, statistics
+from sojourn.analysis import comparison, summary
+from sojourn.analysis.frames import columns
+from sojourn.analysis.result import Result
 from sojourn.backends.result import RunResult
 from sojourn.campaign import Campaign, plan, run
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS, of_group
-from sojourn.results import Result, columns
 from sojourn.runs import Cell
 from sojourn.scenario import Scenario
 from sojourn.specification import RunSpecification, long_lived, specify

@@ -13,10 +13,10 @@ import sojourn
 from conftest import ROOT, Capture, complaint
 from doubles import Inventor, register
 from sojourn import backends, figures, report
+from sojourn.analysis.frames import NAMES
 from sojourn.backends.identity import Identity
 from sojourn.campaign import Campaign, Observer, Plan, execute, plan, run
 from sojourn.cli.commands import status
-from sojourn.results import NAMES
 from sojourn.runs import Cell
 from sojourn.scenario import Scenario
 from sojourn.store import Memory, Store

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 import sojourn
 from conftest import scenario_data
-from sojourn import summary
+from sojourn.analysis import summary
+from sojourn.analysis.result import Result
 from sojourn.backends.result import check_finite
 from sojourn.errors import RunFailed
 from sojourn.metrics import formulas
-from sojourn.results import Result
 from sojourn.scenario import Scenario
 from sojourn.statistics import compare, estimate, quantiles, warm_up
 

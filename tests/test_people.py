@@ -11,9 +11,9 @@ import pytest
 
 import sojourn
 from sojourn.analysis.comparison import compare_cells
+from sojourn.analysis.result import Result
 from sojourn.metrics import METRICS, formulas
 from sojourn.metrics.over_time import Samples
-from sojourn.results import Result
 from sojourn.scenario import Scenario
 from sojourn.specification import long_lived, specify
 

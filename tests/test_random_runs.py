@@ -13,8 +13,9 @@ import pytest
 
 import sojourn
 from sojourn import catalogue
+from sojourn.analysis.frames import NAMES
+from sojourn.analysis.result import Result
 from sojourn.metrics import METRICS
-from sojourn.results import NAMES, Result
 from sojourn.scenario import Scenario, from_data
 
 #: How many there are, and each of which also `make test` tries.

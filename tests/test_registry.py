@@ -18,13 +18,14 @@ from doubles import Inventor, register
 from sojourn import figures, report
 from sojourn.analysis import comparison
 from sojourn.analysis.agreement import tolerance
+from sojourn.analysis.frames import schema
+from sojourn.analysis.result import Result
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.figures import Figure
 from sojourn.figures import registry as figure_registry
 from sojourn.metrics import METRICS, Metric
 from sojourn.metrics import registry as metric_registry
-from sojourn.results import Result, schema
 from sojourn.study import library
 from sojourn.sweep.stopping import StoppingRule
 

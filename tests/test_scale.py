@@ -13,14 +13,15 @@ import pytest
 import campaigns
 import sojourn
 from doubles import Inventor
-from sojourn import backends, results
+from sojourn import backends
 from sojourn.analysis.estimates import of_cells, over_seeds
+from sojourn.analysis.frames import NAMES
+from sojourn.analysis.records import Record, of_run
 from sojourn.bench import large_stores, many_runs, synthetic
 from sojourn.campaign import run
 from sojourn.errors import RunFailed
 from sojourn.exports import tcp_info
 from sojourn.exports.tcp_info import samples
-from sojourn.results import NAMES
 from sojourn.runs import Run
 from sojourn.scenario import Scenario
 from sojourn.statistics import estimate
@@ -195,7 +196,7 @@ def _consolidate(directory: Path, runs: int, answer: Connection) -> None:
         store.begin(planned.axes)
         for cell in planned.cells:
             first = cell.run()
-            record = results.of_run(first, simulator.run(first.specification))
+            record = of_run(first, simulator.run(first.specification))
             for made in cell.runs(range(runs // 2)):
                 store.add(made, encode(_of(made, record)))
         store.consolidate()
@@ -203,7 +204,7 @@ def _consolidate(directory: Path, runs: int, answer: Connection) -> None:
     answer.send(_high_water_mark())
 
 
-def _of(made: Run, record: results.Record) -> results.Record:
+def _of(made: Run, record: Record) -> Record:
     return replace(record, key=made.key, seed=made.seed, summary={**record.summary, "specification": made.text})
 
 

@@ -11,10 +11,10 @@ import sojourn
 from conftest import Capture, scenario_data
 from sojourn import figures, randomness
 from sojourn.analysis import comparison, repetition
+from sojourn.analysis.result import Result
 from sojourn.cli.commands import status
 from sojourn.figures import means
 from sojourn.metrics import METRICS
-from sojourn.results import Result
 from sojourn.scenario import from_data
 from sojourn.specification import RunSpecification, specify
 from sojourn.units import PICOSECONDS

@@ -10,8 +10,8 @@ import pytest
 
 import sojourn
 from sojourn import backends
+from sojourn.analysis.frames import NAMES
 from sojourn.errors import InputError, RunCancelled
-from sojourn.results import NAMES
 from sojourn.scenario import Scenario
 from sojourn.specification import specify
 

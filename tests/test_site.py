@@ -14,8 +14,8 @@ import origins
 import study_pages
 from conftest import ROOT
 from sojourn import catalogue
+from sojourn.analysis.frames import NAMES, columns
 from sojourn.metrics import METRICS
-from sojourn.results import NAMES, columns
 from sojourn.study import library
 
 

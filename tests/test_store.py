@@ -15,11 +15,12 @@ import pytest
 
 import sojourn
 from doubles import Inventor
-from sojourn import _engine, results
+from sojourn import _engine
+from sojourn.analysis.frames import NAMES
+from sojourn.analysis.records import Record, of_run
 from sojourn.campaign import Plan, execute, run
 from sojourn.errors import InputError, StoreFailed
 from sojourn.metrics import METRICS, Metric, Scope
-from sojourn.results import NAMES
 from sojourn.store import Memory, Store, write_whole
 from sojourn.store.encoding import decode, encode
 from sojourn.store.journal import Journal
@@ -53,9 +54,9 @@ def test_record_round_trip(three: Plan) -> None:
     """A record that is encoded and decoded is the same, with short and long series."""
     first = next(three.runs())
     for repeat in (1, 20_000):
-        record = results.of_run(first, Inventor().run(first.specification))
+        record = of_run(first, Inventor().run(first.specification))
         longer = pl.concat([record.queue_series] * repeat)
-        record = results.Record(**{**vars(record), "queue_series": longer})
+        record = Record(**{**vars(record), "queue_series": longer})
         again = decode(encode(record))
         for name, value in vars(record).items():
             other = getattr(again, name)
@@ -65,7 +66,7 @@ def test_record_round_trip(three: Plan) -> None:
 def test_decoding_leaves_no_memory(three: Plan) -> None:
     """Of a record that was decoded nothing stays, so that the memory of a consolidation does not grow with the runs."""
     first = next(three.runs())
-    encoded = encode(results.of_run(first, Inventor().run(first.specification)))
+    encoded = encode(of_run(first, Inventor().run(first.specification)))
     decode(encoded)
     gc.collect()
     before = sys.getallocatedblocks()
@@ -79,7 +80,7 @@ def test_decoding_leaves_no_memory(three: Plan) -> None:
 def test_damaged_records_are_refused(three: Plan) -> None:
     """A truncated record is always refused; a flipped bit is refused or changes nothing."""
     first = next(three.runs())
-    encoded = encode(results.of_run(first, Inventor().run(first.specification)))
+    encoded = encode(of_run(first, Inventor().run(first.specification)))
     refused = 0
     for place in range(len(encoded)):
         with pytest.raises(ValueError, match="not a record"):

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import sojourn
 from conftest import ROOT, Capture, scenario_data
-from sojourn import digits, summary
+from sojourn import digits
+from sojourn.analysis import summary
 from sojourn.analysis.estimates import over_seeds
 from sojourn.cli.commands import status
 from sojourn.metrics import METRICS

@@ -14,12 +14,12 @@ from click.testing import CliRunner
 import sojourn
 from conftest import scenario_data
 from sojourn import catalogue, overload, randomness
+from sojourn.analysis.result import Result
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import plan
 from sojourn.cli.commands import sojourn as cli
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS, formulas
-from sojourn.results import Result
 from sojourn.scenario import Scenario, from_data
 from sojourn.specification import RunSpecification, specify
 from sojourn.store import Store

@@ -5,8 +5,8 @@ from typing import Any
 
 import sojourn
 from conftest import scenario_data
-from sojourn import summary
-from sojourn.results import Result
+from sojourn.analysis import summary
+from sojourn.analysis.result import Result
 from sojourn.scenario import from_data
 
 

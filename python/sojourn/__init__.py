@@ -12,9 +12,9 @@ What these names stand for is loaded when it is first used.
 
 TYPE_CHECKING = False  # type checkers take it for True; the module typing takes longer to load than all of this
 if TYPE_CHECKING:
+    from sojourn.analysis.result import Result
     from sojourn.api import Reproduction, expand, load, open, reproduce, run  # noqa: A004, as sojourn.open it shadows nothing
     from sojourn.errors import InputError, RunCancelled, RunFailed, SojournError, StoreFailed
-    from sojourn.results import Result
     from sojourn.scenario import Scenario
     from sojourn.store import Store
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _MODULES = {
     **dict.fromkeys(("Reproduction", "expand", "load", "open", "reproduce", "run"), "api"),
     **dict.fromkeys(("InputError", "RunCancelled", "RunFailed", "SojournError", "StoreFailed"), "errors"),
-    "Result": "results",
+    "Result": "analysis.result",
     "Scenario": "scenario",
     "Store": "store",
 }

@@ -12,14 +12,15 @@ from typing import Any
 
 import polars as pl
 
-from sojourn import _engine, backends, names, results
+from sojourn import _engine, backends, names
 from sojourn import campaign as campaigns
+from sojourn.analysis.result import Result
+from sojourn.analysis.several_backends import beside, by_backend
 from sojourn.backends.backend import Backend
 from sojourn.backends.identity import Identity
 from sojourn.campaign import Campaign, CampaignOutcome, Cluster, Observer, Outcome, Plan
 from sojourn.errors import InputError, RunFailed
 from sojourn.names import BACKEND
-from sojourn.results import Result
 from sojourn.runs import Run, requests
 from sojourn.scenario import Scenario
 from sojourn.specification import text
@@ -324,7 +325,7 @@ def _carry_out(
 
 def _text(result: Result) -> str:
     # Loaded here, because only the Python prompt needs it.
-    from sojourn import summary
+    from sojourn.analysis import summary
 
     return summary.text(result)
 
@@ -357,7 +358,7 @@ def compare(study: Study, result: Result, directory: Path | None = None) -> Repr
     published, claims = library.published_values(study), library.claims(study)
     compared: list[Compared] = []
     judged: list[Judged] = []
-    for backend, found in results.by_backend(result):
+    for backend, found in by_backend(result):
         compared += (replace(each, backend=backend) for each in cells.compare(published, found, list(study.axes)))
         judged += (replace(each, backend=backend) for each in verdicts.judge(study, claims, found))
     if directory is not None:
@@ -467,7 +468,7 @@ def kept_of_study(study: Study, store: Store) -> Result:
         make = f"sojourn reproduce {shlex.quote(study.origin.called)}"
         raise InputError(f"{store.directory}: no runs of study {study.name}; make them with {make}")
     found = store.result(list(study.axes), lambda: chain.from_iterable(keys_of.values()))
-    return found if len({backend for backend, *_ in keys_of}) == 1 else results.beside(found)
+    return found if len({backend for backend, *_ in keys_of}) == 1 else beside(found)
 
 
 def complete(outcome: CampaignOutcome) -> Result:

@@ -4,11 +4,11 @@ import base64
 from html import escape
 
 from sojourn import digits, figures
+from sojourn.analysis.result import Result
 from sojourn.errors import InputError
 from sojourn.figures import Drawn, means, svg
 from sojourn.metrics import METRICS, Metric
 from sojourn.metrics.transfers import MAIN as OF_TRANSFERS
-from sojourn.results import Result
 
 #: Cells that the table shows at most.
 MOST_ROWS = 50

@@ -18,8 +18,8 @@ from typing import Any
 
 import sojourn
 from sojourn import backends
+from sojourn.analysis.frames import NAMES
 from sojourn.cli.commands import BAD_INPUT, status
-from sojourn.results import NAMES
 from sojourn.store import query
 
 ROOT = Path(__file__).parents[3]

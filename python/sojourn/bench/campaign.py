@@ -12,12 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sojourn import results
+from sojourn.analysis.frames import NAMES
+from sojourn.analysis.records import assemble, of_run
 from sojourn.bench import backend
 from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
 from sojourn.campaign import Campaign, Plan, plan
 from sojourn.campaign import run as run_campaign
-from sojourn.results import NAMES
 from sojourn.runs import Cell
 from sojourn.scenario import from_data
 from sojourn.store import Store, parquet, seal
@@ -137,7 +137,7 @@ def make_files(directory: Path, runs: int) -> str:
     import duckdb  # here, because the other parts should not wait for it
 
     run = next(planned_runs(1.0, 1).runs())
-    frames = results.assemble([results.of_run(run, backend.measured().run(run.specification))], ["rate", "tcp"])
+    frames = assemble([of_run(run, backend.measured().run(run.specification))], ["rate", "tcp"])
     with duckdb.connect() as database:
         database.execute(
             "CREATE TABLE labels AS SELECT md5(i::VARCHAR) AS key, "

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import polars as pl
 
-from sojourn import results
+from sojourn.analysis.frames import NAMES, schema
+from sojourn.analysis.records import assemble, of_run
 from sojourn.backends.backend import Backend
 from sojourn.campaign import Plan, PlannedCell
-from sojourn.results import NAMES, schema
 from sojourn.runs import key
 from sojourn.store import Store, parquet
 
@@ -49,7 +49,7 @@ def _frames(
 ) -> Iterator[Mapping[str, pl.DataFrame]]:
     """The frames of a cell's runs, so many runs at once."""
     runs = list(cell.runs(range(min(sample, repetitions))))
-    found = results.assemble([results.of_run(run, backend.run(run.specification)) for run in runs], axes)
+    found = assemble([of_run(run, backend.run(run.specification)) for run in runs], axes)
     numbered = {name: frame.with_columns(pl.col("seed") - cell.seed).rename({"seed": _SAMPLE}) for name, frame in found.items()}
     first, comma, rest = runs[0].text.partition(",")
     head = first.partition(":")[0]

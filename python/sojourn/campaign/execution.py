@@ -9,7 +9,8 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from sojourn import backends, results
+from sojourn import backends
+from sojourn.analysis.records import of_run
 from sojourn.backends.backend import Backend, Estimating
 from sojourn.campaign.memory import Shares, of_machine
 from sojourn.campaign.outcome import Outcome
@@ -38,7 +39,7 @@ def carry_out(run: Run, backend: Backend) -> bytes:
     """
     RUN.set(run.label)
     try:
-        return encode(results.of_run(run, backend.run(run.specification)))
+        return encode(of_run(run, backend.run(run.specification)))
     except MemoryError as error:
         raise RunFailed(str(error) or "out of memory") from None
     except BaseException as error:

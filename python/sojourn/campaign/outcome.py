@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from sojourn.analysis.result import Result
 from sojourn.campaign.planning import PlannedCell
 from sojourn.errors import SojournError
-from sojourn.results import Result
 from sojourn.runs import Run
 
 

@@ -6,7 +6,8 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import chain, islice
 
-from sojourn import results
+from sojourn.analysis.result import Result
+from sojourn.analysis.several_backends import beside
 from sojourn.backends.backend import Backend
 from sojourn.backends.identity import Identity
 from sojourn.campaign import precision
@@ -16,7 +17,6 @@ from sojourn.campaign.outcome import CampaignOutcome, Imprecise, Outcome
 from sojourn.campaign.planning import Plan, PlannedCell
 from sojourn.errors import StoreFailed
 from sojourn.names import BACKEND
-from sojourn.results import Result
 from sojourn.runs import Run
 from sojourn.store import RunStore
 from sojourn.sweep.stopping import StoppingRule
@@ -75,7 +75,7 @@ def stale(planned: Plan, store: RunStore) -> Counter[Identity]:
 def _result(store: RunStore, axes: Sequence[str], keys: Callable[[], Iterator[str]] | None) -> Result:
     if BACKEND not in axes:
         return store.result(axes, keys)
-    return results.beside(store.result([axis for axis in axes if axis != BACKEND], keys))
+    return beside(store.result([axis for axis in axes if axis != BACKEND], keys))
 
 
 def _carry_out(batch: Plan, store: RunStore, execute: Execute, observer: Observer) -> CampaignOutcome:

@@ -11,7 +11,7 @@ import click
 from sojourn.cli.options import Command, out_option
 
 if TYPE_CHECKING:
-    from sojourn.results import Result
+    from sojourn.analysis.result import Result
 
 #: In a clone ``examples`` is a link to the top-level folder; an installed package holds the files themselves.
 SCENARIO = Path(__file__).parents[1] / "examples" / "demo.toml"

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 from rich.text import Text
 
-from sojourn import randomness, summary
-from sojourn.analysis import repetition
+from sojourn import randomness
+from sojourn.analysis import repetition, summary
 from sojourn.analysis.comparison import ComparedGroups, ComparedMetric
+from sojourn.analysis.result import Result
 from sojourn.backends.identity import Identity
 from sojourn.campaign import Campaign, CampaignOutcome, Imprecise, Plan
 from sojourn.cli.console import Form, put
 from sojourn.names import BACKEND, GROUP
-from sojourn.results import Result
 from sojourn.statistics import least_p
 from sojourn.study.cells import Agreement, Compared, by_backend
 from sojourn.study.cells import frame as cells_frame

@@ -28,8 +28,8 @@ from sojourn.cli.options import (
 if TYPE_CHECKING:
     from rich.live import Live
 
+    from sojourn.analysis.result import Result
     from sojourn.backends.backend import SteppedRun
-    from sojourn.results import Result
     from sojourn.runs import Run
     from sojourn.watch.pace import Pace
 
@@ -154,7 +154,7 @@ def _giving_way(live: "Live") -> Iterator[None]:
 
 
 def _result(run: "Run", stepped: "SteppedRun") -> "Result":
-    from sojourn.results import of_run
+    from sojourn.analysis.records import of_run
     from sojourn.store import Memory
     from sojourn.store.encoding import encode
 

@@ -4,8 +4,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from sojourn.analysis.comparison import Results
+from sojourn.analysis.result import Result
 from sojourn.figures.drawn import Selection, chosen_labels
-from sojourn.results import Result
 from sojourn.store import Store, provenance
 from sojourn.study import library
 

@@ -310,7 +310,7 @@ def _of_column(name: str, form: str, frame: str, column: str) -> ColumnFigure:
     Raises:
         InputError: there is no such frame.
     """
-    from sojourn.results import NAMES  # heavy
+    from sojourn.analysis.frames import NAMES  # heavy
 
     if frame not in NAMES:
         raise InputError(f"figure {name}: {names.unknown('frame', frame, NAMES)}")

@@ -10,13 +10,14 @@ import polars as pl
 
 from sojourn import api
 from sojourn.analysis import comparison, estimates
+from sojourn.analysis.result import Result
+from sojourn.analysis.several_backends import beside
 from sojourn.backends.identity import Identity
 from sojourn.errors import InputError
 from sojourn.figures import Drawn
 from sojourn.figures.drawn import in_a_row
 from sojourn.metrics import of_run
 from sojourn.names import BACKEND
-from sojourn.results import Result, beside
 from sojourn.runs import called
 from sojourn.statistics import Estimate
 from sojourn.store import Provenance, Store

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from sojourn import names
 from sojourn.analysis.estimates import SEEDS, ends
+from sojourn.analysis.frames import NAMES, columns
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS
 from sojourn.names import GROUP
-from sojourn.results import NAMES, columns
 
 
 def check_axes(axes: Sequence[str], known: Iterable[str] = ()) -> None:

@@ -19,8 +19,9 @@ from pathlib import Path
 
 import polars as pl
 
+from sojourn.analysis.frames import NAMES, schema
+from sojourn.analysis.records import Record, assemble
 from sojourn.names import BACKEND
-from sojourn.results import NAMES, Record, assemble, schema
 from sojourn.store import parquet
 from sojourn.store.encoding import decode
 from sojourn.store.files import flush

@@ -15,9 +15,10 @@ from typing import Self
 
 import polars as pl
 
+from sojourn.analysis.frames import NAMES, metrics_of, schema
+from sojourn.analysis.result import Result
 from sojourn.backends.identity import Identity
 from sojourn.errors import InputError, StoreFailed
-from sojourn.results import NAMES, Result, metrics_of, schema
 from sojourn.runs import Run
 from sojourn.store import consolidation, marker, parquet, provenance, query, seal
 from sojourn.store.columns import check_axes

@@ -7,8 +7,9 @@ import zlib
 
 import polars as pl
 
+from sojourn.analysis.frames import FLOWS
+from sojourn.analysis.records import Record
 from sojourn.backends.result import FLOW_SERIES, QUEUE_SERIES, QUEUES, RECORDED, TRANSFERS
-from sojourn.results import FLOWS, Record
 
 #: The frames of a record, without rows.
 _FRAMES = {

@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
+from sojourn.analysis.frames import NAMES, schema
+from sojourn.analysis.records import assemble
+from sojourn.analysis.result import Result
 from sojourn.backends.identity import Identity
-from sojourn.results import NAMES, Result, assemble, schema
 from sojourn.runs import Run
 from sojourn.store.columns import check_axes
 from sojourn.store.encoding import decode

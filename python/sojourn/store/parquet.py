@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from sojourn.results import NAMES, metrics_of
+from sojourn.analysis.frames import NAMES, metrics_of
 from sojourn.store import seal
 from sojourn.store.marker import SCHEMA
 

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Protocol
 
+from sojourn.analysis.result import Result
 from sojourn.backends.identity import Identity
-from sojourn.results import Result
 from sojourn.runs import Run
 
 

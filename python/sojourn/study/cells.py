@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 
 from sojourn.analysis.agreement import agrees
+from sojourn.analysis.result import Result
 from sojourn.metrics import METRICS
 from sojourn.metrics.observation import Observation, observe, places
 from sojourn.names import BACKEND
-from sojourn.results import Result
 from sojourn.statistics import Estimate, estimate, prediction
 from sojourn.store import write_whole
 from sojourn.study.chance import self_agreement

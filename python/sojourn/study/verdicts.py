@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from sojourn.analysis import repetition
+from sojourn.analysis.frames import NAMES, schema
+from sojourn.analysis.result import Result
 from sojourn.errors import InputError
 from sojourn.names import BACKEND
-from sojourn.results import NAMES, Result, schema
 from sojourn.statistics import Estimate, fewest_for_a_majority, share
 from sojourn.store import write_whole
 from sojourn.store.query import confine, find, opened, rows

@@ -6,10 +6,10 @@ from dataclasses import replace
 import polars as pl
 
 from sojourn.analysis.estimates import SEEDS, ends, one_group, over_seeds
+from sojourn.analysis.result import Result
 from sojourn.metrics import METRICS, Metric, of_group
 from sojourn.metrics.formulas import jain
 from sojourn.metrics.transfers import MAIN as OF_TRANSFERS
-from sojourn.results import Result
 from sojourn.table import Column, Frame, Table, label, measured, number, render, width
 
 #: The metrics of a cell that are the last to be left out where there is little room, the very last one first.
