@@ -8,10 +8,11 @@ import pytest
 
 import sojourn
 from conftest import Capture
-from sojourn import catalogue, randomness
+from sojourn import catalogue
 from sojourn.analysis.result import Result
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import plan
+from sojourn.campaign import randomness
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import sojourn
-from sojourn import randomness
 from sojourn.backends.identity import Identity
+from sojourn.campaign import randomness
 from sojourn.errors import InputError
 from sojourn.runs import Cell, requests
 from sojourn.scenario import Scenario, from_data

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import sojourn
-from sojourn import randomness
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import plan
 from sojourn.backends.linux.refusals import refuse_impossible
+from sojourn.campaign import randomness
 from sojourn.errors import InputError
 from sojourn.scenario import Scenario, from_data
 from sojourn.scenario.given import given as keys_of

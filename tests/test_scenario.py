@@ -6,7 +6,7 @@ import pytest
 
 import sojourn
 from conftest import ROOT, scenario_data
-from sojourn import cautions
+from sojourn.campaign import cautions
 from sojourn.errors import InputError
 from sojourn.scenario import Scenario, from_data
 from sojourn.specification import RunSpecification, bottleneck_rate, specify

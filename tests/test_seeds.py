@@ -9,9 +9,10 @@ import pytest
 
 import sojourn
 from conftest import Capture, scenario_data
-from sojourn import figures, randomness
+from sojourn import figures
 from sojourn.analysis import comparison, repetition
 from sojourn.analysis.result import Result
+from sojourn.campaign import randomness
 from sojourn.cli.commands import status
 from sojourn.figures import means
 from sojourn.metrics import METRICS

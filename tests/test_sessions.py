@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 
 import sojourn
-from sojourn import overload, randomness
 from sojourn.analysis import summary
 from sojourn.analysis.result import Result
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import plan
+from sojourn.campaign import overload, randomness
+from sojourn.catalogue.published_sizes import PUBLISHED, CutOff
 from sojourn.errors import InputError
-from sojourn.published_sizes import PUBLISHED, CutOff
 from sojourn.scenario import Scenario, from_data
 from sojourn.scenario.vectors import read
 from sojourn.specification import RunSpecification, long_lived, specify

@@ -13,10 +13,11 @@ from click.testing import CliRunner
 
 import sojourn
 from conftest import scenario_data
-from sojourn import catalogue, overload, randomness
+from sojourn import catalogue
 from sojourn.analysis.result import Result
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import plan
+from sojourn.campaign import overload, randomness
 from sojourn.cli.commands import sojourn as cli
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS, formulas

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from sojourn import backends, cautions, names, overload, randomness, specification
+from sojourn import backends, names, specification
 from sojourn.backends.backend import Backend
 from sojourn.backends.identity import Identity
+from sojourn.campaign import cautions, overload, randomness
 from sojourn.campaign.model import Campaign
 from sojourn.errors import InputError
 from sojourn.runs import Run, called, key, requests

@@ -15,7 +15,7 @@ from sojourn.table import Column, Kind, Row, Table, label, number, text, width
 
 if TYPE_CHECKING:
     from sojourn.catalogue import Algorithm, Entry, Profile
-    from sojourn.published_sizes import Published
+    from sojourn.catalogue.published_sizes import Published
 
 
 @click.command("describe", cls=Command)
@@ -29,8 +29,8 @@ def command(name: str, form: Form) -> None:
     own.
     """
     from sojourn import catalogue, names
+    from sojourn.catalogue.published_sizes import PUBLISHED
     from sojourn.plugins import source
-    from sojourn.published_sizes import PUBLISHED
     from sojourn.study import library
 
     if source.language_of(Path(name)) is not None:
@@ -179,7 +179,7 @@ def _defaults(profile: "Profile") -> Table:
 
 def _sizes(published: "Published") -> tuple[Row, list[Table]]:
     """A distribution of sizes that has been published."""
-    from sojourn.published_sizes import CutOff
+    from sojourn.catalogue.published_sizes import CutOff
 
     about = {
         "name": published.name,

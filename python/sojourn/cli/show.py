@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 from rich.text import Text
 
-from sojourn import randomness
 from sojourn.analysis import repetition, summary
 from sojourn.analysis.comparison import ComparedGroups, ComparedMetric
 from sojourn.analysis.result import Result
 from sojourn.backends.identity import Identity
-from sojourn.campaign import Campaign, CampaignOutcome, Imprecise, Plan
+from sojourn.campaign import Campaign, CampaignOutcome, Imprecise, Plan, randomness
 from sojourn.cli.console import Form, put
 from sojourn.names import BACKEND, GROUP
 from sojourn.statistics import least_p

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
-from sojourn.published_sizes import PUBLISHED
+from sojourn.catalogue.published_sizes import PUBLISHED
 from sojourn.scenario.base import Table
 from sojourn.scenario.quantities import Duration, Size
 from sojourn.scenario.sizes import Counts, RandomCount, RandomSize, Sizes

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
 
-from sojourn.published_sizes import PUBLISHED, CutOff, Point
+from sojourn.catalogue.published_sizes import PUBLISHED, CutOff, Point
 from sojourn.scenario.base import Table
 from sojourn.scenario.quantities import Size, at_least
 from sojourn.units import SIZE
