@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 import sojourn
 from conftest import ROOT, SMALL_TOML, Capture, complaint
 from doubles import Inventor
-from sojourn import figures, notebook
+from sojourn import figures
 from sojourn.analysis.result import Result
+from sojourn.api import notebook
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.figures import Drawn, distributions, over_time, sizing, tradeoffs

@@ -122,7 +122,7 @@ def test_connections_come_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_many_runs_need_no_memory(scenario: Callable[..., Scenario], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More runs than are held in memory are read from a temporary directory, which goes with the result or a failure."""
-    monkeypatch.setattr("sojourn.api.MOST_IN_MEMORY", 2)
+    monkeypatch.setattr("sojourn.api.execution.MOST_IN_MEMORY", 2)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     result = sojourn.run(scenario(), seeds=3, backend=Inventor())
     assert result.runs.equals(sojourn.run(scenario(), seeds=3, backend=Inventor(), out=tmp_path / "out").runs)

@@ -1,0 +1,93 @@
+"""Scenario files, and the campaigns and runs that they stand for."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from sojourn import backends, names
+from sojourn import campaign as campaigns
+from sojourn.backends.backend import Backend
+from sojourn.campaign import Campaign
+from sojourn.errors import InputError
+from sojourn.runs import Run
+from sojourn.scenario import Scenario
+from sojourn.sweep import file
+from sojourn.sweep.matrix import Matrix
+
+
+def load(path: str | Path) -> Scenario:
+    """Reads and checks a scenario file.
+
+    Raises:
+        InputError: the file cannot be read, is no scenario, or is many; one line that names file and key or line.
+    """
+    matrix = expand(path)
+    if matrix.sweep.axes:
+        raise InputError(f"{path}: sweep: the file has {matrix.size} scenarios; read it with sojourn.expand")
+    (cell,) = matrix.cells()
+    return cell.scenario
+
+
+def expand(path: str | Path | Mapping[str, Any]) -> Matrix:
+    """Reads a scenario file that may have a sweep; ``cells()`` of what it returns makes its cells one by one.
+
+    A dictionary stands for the file that has these tables and keys.
+
+    Raises:
+        InputError: the file cannot be read, or its sweep makes no sense; one line that names file and key or line.
+    """
+    return file.from_data(path, "the scenario") if isinstance(path, Mapping) else file.load(path)
+
+
+def campaign(
+    scenario: Scenario | str | Path | Mapping[str, Any],
+    seeds: int | None = None,
+    only: Mapping[str, str | Iterable[str]] | None = None,
+    changes: Mapping[str, Any] | None = None,
+) -> Campaign:
+    """The campaign of a scenario, or of a scenario file or what stands for one; not checked yet.
+
+    Raises:
+        InputError: the file will not do, or there is no such axis, value or key.
+    """
+    if isinstance(scenario, Scenario):
+        if only or changes:
+            raise InputError("only a scenario file has axes to choose from and takes changes")
+        return Campaign.of_scenario(scenario, 1 if seeds is None else seeds)
+    return Campaign.of_matrix(expand(scenario).only(labels_of(only)).with_changes(changes or {}), seeds)
+
+
+def check_groups(wanted: Campaign, groups: Iterable[str]) -> None:
+    """Checks that a cell of a campaign has each of some groups of flows.
+
+    Raises:
+        InputError: none has one.
+    """
+    known = dict.fromkeys(flow["group"] for cell in wanted.cells() for flow in cell.specification["flows"])
+    for group in groups:
+        if group not in known:
+            raise InputError(f"{wanted.origin}: {names.unknown(names.GROUP, group, known)}")
+
+
+def single_run(
+    path: str | Path,
+    seed: int | None = None,
+    only: Mapping[str, str | Iterable[str]] | None = None,
+    changes: Mapping[str, Any] | None = None,
+    backend: str | Backend = backends.DEFAULT,
+) -> Run:
+    """The one run of a scenario file, or of the cell of its sweep that ``only`` leaves; with the file's seed unless given.
+
+    Raises:
+        InputError: the file will not do, or it holds several cells; there is no such axis, value, key or backend.
+    """
+    wanted = campaign(path, 1, only, {**(changes or {}), **({} if seed is None else {"seed": seed})})
+    if wanted.size > 1:
+        axes = ", ".join(wanted.axes)
+        raise InputError(f"{path}: {wanted.size} cells; choose one with --only (axes: {axes})")
+    return campaigns.plan(wanted, backends.named(backend)).cells[0].run()
+
+
+def labels_of(only: Mapping[str, str | Iterable[str]] | None) -> dict[str, list[str]]:
+    """A selection of cells with a list of labels for each axis; of all cells nothing."""
+    return {axis: [labels] if isinstance(labels, str) else list(labels) for axis, labels in (only or {}).items()}
