@@ -15,6 +15,7 @@ from conftest import SMALL_TOML, scenario_data
 from doubles import Inventor
 from sojourn import campaign, figures, names, report
 from sojourn.analysis import comparison
+from sojourn.analysis.axes import check_axes
 from sojourn.campaign import Campaign
 from sojourn.cli import show
 from sojourn.errors import InputError
@@ -23,7 +24,6 @@ from sojourn.figures.look import UNDRAWABLE
 from sojourn.runs import Cell
 from sojourn.scenario import from_data
 from sojourn.store import Provenance, Store
-from sojourn.store.columns import check_axes
 
 #: What has a meaning to SQL, HTML, JSON, CSV, a shell, Rich, Vega or JavaScript, but not as a name.
 ODD = (

@@ -15,13 +15,13 @@ from typing import Self
 
 import polars as pl
 
+from sojourn.analysis.axes import check_axes
 from sojourn.analysis.frames import NAMES, metrics_of, schema
 from sojourn.analysis.result import Result
 from sojourn.backends.identity import Identity
 from sojourn.errors import InputError, StoreFailed
 from sojourn.runs import Run
 from sojourn.store import consolidation, marker, parquet, provenance, query, seal
-from sojourn.store.columns import check_axes
 from sojourn.store.files import locked, set_aside
 from sojourn.store.journal import Damaged, Journal
 from sojourn.store.provenance import Provenance

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
+from sojourn.analysis.axes import check_axes
 from sojourn.analysis.frames import NAMES, schema
 from sojourn.analysis.records import assemble
 from sojourn.analysis.result import Result
 from sojourn.backends.identity import Identity
 from sojourn.runs import Run
-from sojourn.store.columns import check_axes
 from sojourn.store.encoding import decode
 
 

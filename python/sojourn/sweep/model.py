@@ -10,9 +10,9 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from sojourn import names
+from sojourn.analysis.axes import check_axes
 from sojourn.errors import InputError
 from sojourn.scenario.base import Table
-from sojourn.store.columns import check_axes
 from sojourn.sweep import ranges, values
 from sojourn.sweep.paths import Path, is_table, top_level
 from sojourn.sweep.stopping import LEAST_SEEDS, MOST_SEEDS, StoppingRule
