@@ -16,7 +16,7 @@ from sojourn.names import BACKEND, GROUP
 from sojourn.runs import called
 from sojourn.statistics import Comparison, Estimate, compare
 
-#: What the columns of the second cell end in, beside those of the first.
+#: What the columns of the second cell, or of the second side, end in, beside those of the first.
 OTHER = " of the second"
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from sojourn import names
 from sojourn.analysis import repetition
 from sojourn.analysis.agreement import tolerance
+from sojourn.analysis.comparison import OTHER
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS, Metric
 from sojourn.runs import called
@@ -18,9 +19,6 @@ from sojourn.statistics import Estimate, estimate
 
 #: What is compared unless metrics are named, where it has values: goodput, delay, fairness, queue and losses.
 COMPARED = ("total_mbps", "rtt_mean_s", "jain", "queue_mean_pkts", "drops", "retransmissions", "fct_mean_s")
-
-#: What the columns of the second side end in, beside those of the first.
-_OTHER = " of the second"
 
 #: What a fair share is made of.
 _OF_SHARE = ("bottleneck_mbps", "flow_count")
@@ -98,11 +96,11 @@ def compare(first: pl.LazyFrame, second: pl.LazyFrame, axes: Sequence[str], metr
         _check_once(side, axes)
     one, other = sides
     by = [*axes, "seed"]
-    pairs = one.join(other, on=by, suffix=_OTHER, nulls_equal=True, maintain_order="left")
+    pairs = one.join(other, on=by, suffix=OTHER, nulls_equal=True, maintain_order="left")
     if not pairs.height:
         raise InputError("A and B have no cell in common that both have run with the same seed")
     compared = [repetition.COUNTS[0], *wanted]
-    alike = pairs.select(pl.all_horizontal(pl.col(name).eq_missing(pl.col(f"{name}{_OTHER}")) for name in compared).sum())
+    alike = pairs.select(pl.all_horizontal(pl.col(name).eq_missing(pl.col(f"{name}{OTHER}")) for name in compared).sum())
     cells = [side.select(axes).unique(maintain_order=True) for side in sides]
     lacking = [a.join(b, on=axes, how="anti", nulls_equal=True).height if axes else 0 for a, b in (cells, reversed(cells))]
     found = [METRICS[name] for name in wanted if metrics is not None or pairs[name].null_count() < pairs.height]
@@ -131,7 +129,7 @@ def _values(
         share = rows["bottleneck_mbps"][0]
         fair = 0.0 if share is None else share / rows["flow_count"][0]
         for metric in metrics:
-            both = rows.select(metric.name, f"{metric.name}{_OTHER}").drop_nulls()
+            both = rows.select(metric.name, f"{metric.name}{OTHER}").drop_nulls()
             if both.height:
                 one, other = (column.to_list() for column in both.get_columns())
                 found.append(_value(labels, metric, one, other, fair, labels in repeated))
