@@ -36,19 +36,18 @@ BY_HAND = {
     "README.md": "versions in names of what is compared with",
     "docs/behaviour.md": "sizes of buffers and constants of algorithms",
     "docs/decisions/020-seeds-and-phase-effects.md": "what was measured when that was decided",
-    "docs/differences.md": "constants and rules of others, and of what was compared once",
+    "docs/differences.md": "constants and rules of others",
     "docs/exports.md": "addresses",
     "docs/linux.md": "versions of Linux",
     "docs/measures.md": "constants of ITU-T G.113",
     "docs/scenarios.md": "constants of distributions, ladders and rules",
     "docs/watch.md": "bounds of options",
-    "docs/your-own-algorithm.md": "versions",
     "studies/alizadeh/README.md": "the set-up",
     "studies/hanai/README.md": "the set-up",
     "studies/heist/README.md": "the set-up",
     "studies/kushwaha/README.md": "the set-up",
     "studies/mareev/README.md": "the set-up",
-    "studies/piotrowska/README.md": "the set-up, and the evidence of assumptions",
+    "studies/piotrowska/README.md": "the set-up",
     "studies/tsioliaridou/README.md": "the set-up",
 }
 
@@ -62,6 +61,63 @@ def test_tables_of_numbers_are_made() -> None:
             found.add(str(path.relative_to(ROOT)))
     assert found <= set(BY_HAND), "make these tables (docs/write-a-number.md), or say in a marker `given` where they are from"
     assert set(BY_HAND) <= found, "these pages have no such table any more; take them off the list"
+
+
+#: Sections of a study about what goes in. Their numbers are constants of papers and scenarios, as are those above all sections.
+INPUTS = r"Set-up|Assumptions|Doubtful values|How ns-3's values were made|The stack"
+
+#: Where numbers are no results: code, tables (they have their own test), headings, addresses, what a paper says in quotes, numbers
+#: of sections and versions, how sure an interval is.
+NO_RESULTS = re.compile(
+    r"""(?mx) ^(?:[ ]{4}|\||\#).*$ | `[^`]*` | \]\([^)]*\) | <http[^>]*> | "[^"]*" | \b\d+\.\d+\.\d+
+    | 95[ ]%\s(?:confidence\s)?interval | \b(?:RFCs?|[Ss]ections?|Linux|ns|kernel)[- ]\d+(?:\.\d+)*"""
+)
+
+#: What is hardly ever a constant: counts of a whole, shares, and decimals.
+RESULT = re.compile(r"\b\d(?:[\d,.]*\d)?\s(?:%|of\s(?:(?:the|these|those|its|our|all)\s)?\d(?:[\d,]*\d)?)|\b\d+\.\d+")
+
+AGREEMENT = re.compile(r"\b\d+\sof\s(?:(?:the|all)\s)?\d+\s(?:values|cells|claims)\b")
+
+
+def typed_results(study: str) -> list[str]:
+    """Each line of a study's text in which a result seems to be typed: it is neither made nor given."""
+
+    def blank(text: re.Match[str]) -> str:
+        return "\n" * text.group().count("\n")
+
+    text = re.sub(rf"(?ms)(?:\A.*?|^\#+ (?:{INPUTS}).*?)(?=^\#\#+ |\Z)", blank, by_hand(study))
+    text = NO_RESULTS.sub(blank, text)
+    return [f"{text.count(chr(10), 0, each.start()) + 1}: {each.group()}" for each in RESULT.finditer(text)]
+
+
+def test_results_of_studies_are_made() -> None:
+    """In the text of a study no result is typed, and on no page how many values agree; CHANGELOG says what was."""
+    found = []
+    for path in pages():
+        name, text = path.relative_to(ROOT), path.read_text(encoding="utf-8")
+        if path.parent.parent == ROOT / "studies":
+            found += [f"{name}:{each}" for each in typed_results(text)]
+        elif path.name != "CHANGELOG.md":
+            found += [f"{name}: {each.group()}" for each in AGREEMENT.finditer(by_hand(text))]
+    assert not found, "\n".join([*found, "make these, or say in a marker `given` where they are from (docs/write-a-number.md)"])
+
+
+@pytest.mark.parametrize(
+    ("line", "typed"),
+    [
+        ("With 10 ms, 109 of the 120 cells agree", ["3: 109 of the 120"]),
+        ("and 61 of\n120 without; of stream 0, of 1", ["3: 61 of\n120"]),
+        ("it loses 6.9 % of 1,500", ["3: 6.9 %"]),
+        ("Jain's index is 0.41", ["3: 0.41"]),
+        ("<!-- make: 1 -->0.41<!-- end --> and <!-- given: of a paper -->5 %<!-- end -->", []),
+        ('section 4.2 of "a 5.5 ms" paper, RFC 9438, ns-3.30, Linux 6.1.192, the 95 % interval, `0.8`, 900 packets, 5 ms', []),
+        ("    sojourn run --set 0.8\n| 0.5 |", []),
+        ("## Assumptions\n\nat most 3 %\n\n## Claims\n\nand 4 %", ["9: 4 %"]),
+    ],
+)
+def test_results_are_recognised(line: str, typed: list[str]) -> None:
+    """Shares, counts of a whole and decimals are results; constants of the set-up, names and what has a marker are none."""
+    assert typed_results(f"# A study of 0.5\n## Results\n{line}\n") == typed
 
 
 def test_listings_are_made() -> None:
