@@ -66,8 +66,8 @@ def test_tables_of_numbers_are_made() -> None:
 #: Sections of a study about what goes in. Their numbers are constants of papers and scenarios, as are those above all sections.
 INPUTS = r"Set-up|Assumptions|Doubtful values|How ns-3's values were made|The stack"
 
-#: Where numbers are no results: code, tables (they have their own test), headings, addresses, what a paper says in quotes, numbers
-#: of sections and versions, how sure an interval is.
+#: Where numbers are no results: code, tables (which have a test of their own), headings, addresses, what a paper says in quotes,
+#: numbers of sections and versions, how sure an interval is.
 NO_RESULTS = re.compile(
     r"""(?mx) ^(?:[ ]{4}|\||\#).*$ | `[^`]*` | \]\([^)]*\) | <http[^>]*> | "[^"]*" | \b\d+\.\d+\.\d+
     | 95[ ]%\s(?:confidence\s)?interval | \b(?:RFCs?|[Ss]ections?|Linux|ns|kernel)[- ]\d+(?:\.\d+)*"""
