@@ -124,7 +124,7 @@ function sourceOf(
   const stack: Values = {
     ...Object.fromEntries(profile.settings.map((one) => [one.name, one.value])),
     ...ownKinds("stack"),
-    ...(of.overhead === null ? {} : { random_overhead: true }),
+    ...(of.overhead ? { random_overhead: true } : {}),
     ...of.stack,
     ...each.stack,
   };
