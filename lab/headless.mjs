@@ -11,7 +11,17 @@ const known = engine.catalogue();
 
 function declared(own) {
   const { declaration } = lab.load(own.name, own.text);
-  return { name: own.name, aliases: [], title: "", class: "own", year: null, source: "", deviations: "", random: null, parameters: declaration.parameters };
+  return {
+    name: own.name,
+    aliases: [],
+    title: "",
+    class: "own",
+    year: null,
+    source: "",
+    deviations: "",
+    random: null,
+    parameters: declaration.parameters,
+  };
 }
 
 /** Two flows at 20 Mbit/s. */
@@ -22,7 +32,10 @@ function example({ control = "cubic", queue = "droptail", more = {} }) {
 }
 
 const bytes = (column) => Buffer.from(column.buffer, column.byteOffset, column.byteLength).toString("base64");
-const encoded = (columns) => Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, ArrayBuffer.isView(column) ? bytes(column) : column]));
+const encoded = (columns) =>
+  Object.fromEntries(
+    Object.entries(columns).map(([name, column]) => [name, ArrayBuffer.isView(column) ? bytes(column) : column]),
+  );
 
 function run(specification, traced) {
   const began = performance.now();

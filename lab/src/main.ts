@@ -3,14 +3,14 @@
 import { Client } from "./engine/client";
 import type { Answer } from "./engine/protocol";
 import { fromHash, toHash } from "./model/address";
-import { type Algorithm, type Catalogue } from "./model/catalogue";
-import { MOST_MEMORY, PATIENCE, affordable, estimate, learn, packets } from "./model/estimate";
+import type { Algorithm, Catalogue } from "./model/catalogue";
+import { affordable, estimate, learn, MOST_MEMORY, PATIENCE, packets } from "./model/estimate";
 import { summarise } from "./model/numbers";
 import { PRESETS, type Preset } from "./model/presets";
 import { problemOfSetting } from "./model/problems";
 import { fromToml } from "./model/reading";
 import { toToml } from "./model/scenario";
-import { type Own, type Setting, type State, copy } from "./model/setting";
+import { copy, type Own, type Setting, type State } from "./model/setting";
 import { controlOf, longLived, specify } from "./model/specification";
 import { Wrong } from "./model/units";
 import { editOwn } from "./own/editor";
@@ -83,7 +83,13 @@ class Lab {
     new ResizeObserver(() => this.showMoment(this.playback.time ?? 0, this.playback.speed)).observe(byId("stages"));
     const presets = byId<HTMLElement>("presets");
     for (const preset of PRESETS) {
-      presets.append(h("button", { type: "button", class: "preset", "data-preset": preset.id, click: () => this.choose(preset) }, preset.title));
+      presets.append(
+        h(
+          "button",
+          { type: "button", class: "preset", "data-preset": preset.id, click: () => this.choose(preset) },
+          preset.title,
+        ),
+      );
     }
     byId("copy-link").addEventListener("click", () => void this.give(location.href, "The link", byId("copy-link")));
     byId("copy-scenario").addEventListener("click", () => this.copyScenario());
@@ -215,7 +221,10 @@ class Lab {
     );
     const details = [...document.querySelectorAll<HTMLDetailsElement>("#panel details")];
     if (details.length === open.length) details.forEach((each, index) => (each.open = open[index] ?? false));
-    if (focused) [...byId("panel").querySelectorAll<HTMLElement>("input, select, button, summary")].find((each) => labelOf(each) === focused)?.focus();
+    if (focused)
+      [...byId("panel").querySelectorAll<HTMLElement>("input, select, button, summary")]
+        .find((each) => labelOf(each) === focused)
+        ?.focus();
     const two = this.state.b !== null;
     document.body.classList.toggle("two", two);
     byId("compare").textContent = two ? "Close B" : "Compare A | B";
@@ -234,7 +243,10 @@ class Lab {
     }
     const story = byId("story");
     if (!preset) {
-      story.replaceChildren(h("h2", {}, "Your own setting"), h("p", {}, "Its address is a link: whoever opens it sees what you see."));
+      story.replaceChildren(
+        h("h2", {}, "Your own setting"),
+        h("p", {}, "Its address is a link: whoever opens it sees what you see."),
+      );
       return;
     }
     story.replaceChildren(
@@ -283,7 +295,11 @@ class Lab {
 
   private runSide(side: Side, setting: Setting, running: Running): void {
     if (!this.catalogue) return;
-    const problem = problemOfSetting(setting, this.catalogue, this.state.own.map((own) => own.name));
+    const problem = problemOfSetting(
+      setting,
+      this.catalogue,
+      this.state.own.map((own) => own.name),
+    );
     if (problem) return this.say(`Setting ${side} cannot be run: ${problem}`);
     const specification = JSON.stringify(specify(setting, this.catalogue, this.state.own, this.declaredOf));
     if (specification === running.specification && running.data) return;
@@ -303,21 +319,35 @@ class Lab {
     const long = seconds > 90 ? `${Math.round(seconds / 60)} minutes` : `${Math.round(seconds)} s`;
     this.say(
       `Setting ${side} has about ${many} million packets, which take about ${long} here.`,
-      h("button", { type: "button", click: () => {
-        this.asked[side] = true;
-        this.say("");
-        this.run();
-      } }, "Run it"),
-      h("button", { type: "button", click: () => {
-        setting.duration = shorter;
-        if (setting.warmUp >= shorter) setting.warmUp = Math.floor(shorter / 5);
-        for (const each of setting.groups) {
-          if ((each.start ?? 0) >= shorter) each.start = null;
-          if ((each.stop ?? 0) >= shorter) each.stop = null;
-        }
-        this.rebuild();
-        this.changed();
-      } }, `Run ${shorter / 1e12} s of it`),
+      h(
+        "button",
+        {
+          type: "button",
+          click: () => {
+            this.asked[side] = true;
+            this.say("");
+            this.run();
+          },
+        },
+        "Run it",
+      ),
+      h(
+        "button",
+        {
+          type: "button",
+          click: () => {
+            setting.duration = shorter;
+            if (setting.warmUp >= shorter) setting.warmUp = Math.floor(shorter / 5);
+            for (const each of setting.groups) {
+              if ((each.start ?? 0) >= shorter) each.start = null;
+              if ((each.stop ?? 0) >= shorter) each.stop = null;
+            }
+            this.rebuild();
+            this.changed();
+          },
+        },
+        `Run ${shorter / 1e12} s of it`,
+      ),
     );
   }
 
@@ -380,10 +410,19 @@ class Lab {
     if (!sides.A || (this.state.b && !sides.B)) return;
     this.charts.draw(sides);
     const b = this.state.b ? (sides.B?.summary ?? null) : undefined;
-    byId("numbers").replaceChildren(tiles(sides.A.summary, b), shares(sides.A.summary, "A"), ...(sides.B ? [shares(sides.B.summary, "B")] : []));
+    byId("numbers").replaceChildren(
+      tiles(sides.A.summary, b),
+      shares(sides.A.summary, "A"),
+      ...(sides.B ? [shares(sides.B.summary, "B")] : []),
+    );
     for (const [side] of this.settings()) {
       const { data, stage } = this.sides[side];
-      if (data) stage.show(data.setting, data.packets, data.queue.reduce((most, each) => Math.max(most, each), 1));
+      if (data)
+        stage.show(
+          data.setting,
+          data.packets,
+          data.queue.reduce((most, each) => Math.max(most, each), 1),
+        );
     }
     this.playback.over(Math.max(...Object.values(sides).map((data) => data.seconds)));
     const all = this.settings().map(([side]) => this.sides[side]);
@@ -478,7 +517,10 @@ class Lab {
 }
 
 function labelOf(element: HTMLElement): string {
-  const label = element instanceof HTMLInputElement || element instanceof HTMLSelectElement ? element.labels?.[0]?.textContent : element.textContent;
+  const label =
+    element instanceof HTMLInputElement || element instanceof HTMLSelectElement
+      ? element.labels?.[0]?.textContent
+      : element.textContent;
   const group = element.closest("section.group")?.getAttribute("aria-label") ?? "";
   return `${element.tagName} ${element.getAttribute("aria-label") ?? label ?? ""} ${group}`;
 }
@@ -506,12 +548,17 @@ async function begin(): Promise<void> {
     [typeof Worker === "undefined", "workers"],
     [typeof DecompressionStream === "undefined", "DecompressionStream"],
   ].find(([is]) => is)?.[1];
-  if (missing) throw new Wrong(`The laboratory needs ${String(missing)}, which this browser does not have or has turned off. The same runs are made by "sojourn run" on the command line.`);
+  if (missing)
+    throw new Wrong(
+      `The laboratory needs ${String(missing)}, which this browser does not have or has turned off. The same runs are made by "sojourn run" on the command line.`,
+    );
   const worker = URL.createObjectURL(new Blob([byId("worker").textContent ?? ""], { type: "text/javascript" }));
   const lab = new Lab(await engineBytes(), worker);
   Object.assign(window, { lab });
 }
 
 begin().catch((error: unknown) => {
-  byId("notice").replaceChildren(h("p", {}, error instanceof Wrong ? error.message : `The laboratory could not start: ${String(error)}`));
+  byId("notice").replaceChildren(
+    h("p", {}, error instanceof Wrong ? error.message : `The laboratory could not start: ${String(error)}`),
+  );
 });

@@ -2,8 +2,8 @@
 
 import type { Catalogue } from "../model/catalogue";
 import type { Numbers } from "../model/numbers";
-import { Plugins } from "../own/plugins";
 import { Wrong } from "../model/units";
+import { Plugins } from "../own/plugins";
 import type { Packets, Samples, Sojourns } from "./protocol";
 
 interface Exports {
@@ -127,7 +127,10 @@ export class Engine {
   finish(): { numbers: Numbers; sojourns: Sojourns } {
     this.call(() => this.engine.finish());
     const { header, columns } = this.columns<Numbers>();
-    const sojourns = { atMost: columns["sojourns.at_most"] as Float64Array, packets: columns["sojourns.packets"] as Float64Array };
+    const sojourns = {
+      atMost: columns["sojourns.at_most"] as Float64Array,
+      packets: columns["sojourns.packets"] as Float64Array,
+    };
     return { numbers: header, sojourns };
   }
 

@@ -1,7 +1,7 @@
 // The worker: it runs the engine bit by bit, so that a newer request is heard between two bits.
 
-import { load } from "../own/hooks";
 import { Wrong } from "../model/units";
+import { load } from "../own/hooks";
 import { Engine } from "./engine";
 import type { Answer, Request } from "./protocol";
 
@@ -40,7 +40,9 @@ async function run(request: Request & { kind: "run" }, mine: number): Promise<vo
   const began = performance.now();
   const memory = engine.memoryOf(request.specification);
   if (memory > request.mostMemory) {
-    throw new Wrong(`This run needs about ${(memory / 1e9).toFixed(1)} GB of memory, more than the page takes: shorten it, or take a lower rate or fewer flows.`);
+    throw new Wrong(
+      `This run needs about ${(memory / 1e9).toFixed(1)} GB of memory, more than the page takes: shorten it, or take a lower rate or fewer flows.`,
+    );
   }
   engine.begin(request.specification, false);
   let look = began + FIRST_LOOK;

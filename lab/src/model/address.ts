@@ -1,6 +1,6 @@
 // The whole state in the address: a link is a finding. The text says which version of its form it has.
 
-import { type Catalogue } from "./catalogue";
+import type { Catalogue } from "./catalogue";
 import { problemOf } from "./problems";
 import type { State } from "./setting";
 import { Wrong } from "./units";
@@ -20,7 +20,9 @@ export function fromHash(hash: string, known: Catalogue): State | null {
   const match = /^#v([0-9]+)\.([A-Za-z0-9_-]*)$/.exec(hash);
   if (!match) throw new Wrong("This link holds no setting of the laboratory, so this is the first one.");
   if (Number(match[1]) !== VERSION) {
-    throw new Wrong(`This link is of version ${match[1]} of the laboratory, and this page reads version ${VERSION}: open it with the page that made it.`);
+    throw new Wrong(
+      `This link is of version ${match[1]} of the laboratory, and this page reads version ${VERSION}: open it with the page that made it.`,
+    );
   }
   let state: State;
   try {

@@ -1,6 +1,6 @@
 // How long a run will take, from the packets that it may send.
 
-import { type Setting, flowCount } from "./setting";
+import { flowCount, type Setting } from "./setting";
 
 /** Packets a second before anything was measured, and what a flow costs that hardly sends. */
 const FIRST_GUESS = 600_000;

@@ -75,7 +75,7 @@ export function summarise(numbers: Numbers, windowSeconds: number, fair: readonl
     sojournMean: queue?.sojourn_mean ?? null,
     utilisation: queue?.utilisation ?? 0,
     drops: queue?.drops ?? 0,
-    dropShare: queue && queue.arrivals ? queue.drops / queue.arrivals : 0,
+    dropShare: queue?.arrivals ? queue.drops / queue.arrivals : 0,
     marks: queue?.marks ?? 0,
     jain: jain(rates.filter((_, index) => fair[index])),
     goodput: rates.reduce((sum, each) => sum + each, 0),

@@ -1,6 +1,6 @@
 // Settings that tell a story, each in three sentences that name the paper.
 
-import { type Setting, type State, copy, path, setting } from "./setting";
+import { copy, path, type Setting, type State, setting } from "./setting";
 
 const MS = 1e9;
 const S = 1e12;
@@ -47,7 +47,10 @@ export const PRESETS: Preset[] = [
       "Two downloads and a call share 20 Mbit/s, and the router has room for 1000 packets. " +
       "CUBIC slows down only when a packet is lost, so it keeps that room nearly full, and each packet of the call waits up to 0.6 s behind it. " +
       "Gettys and Nichols gave the disease its name: more memory has made the network worse.",
-    paper: { text: "Gettys and Nichols, Bufferbloat: Dark Buffers in the Internet, ACM Queue 9(11), 2011", link: "https://doi.org/10.1145/2063166.2071893" },
+    paper: {
+      text: "Gettys and Nichols, Bufferbloat: Dark Buffers in the Internet, ACM Queue 9(11), 2011",
+      link: "https://doi.org/10.1145/2063166.2071893",
+    },
     state: { a: downloads, b: null, own: [] },
   },
   {
@@ -57,7 +60,10 @@ export const PRESETS: Preset[] = [
       "A is the deep buffer with DropTail, B the same with CoDel. " +
       "CoDel looks at how long packets wait, and drops one when all have waited more than 5 ms for 100 ms. " +
       "Nichols and Jacobson showed that this alone keeps the queue short at any rate, and the downloads lose next to nothing.",
-    paper: { text: "Nichols and Jacobson, Controlling Queue Delay, ACM Queue 10(5), 2012", link: "https://doi.org/10.1145/2208917.2209336" },
+    paper: {
+      text: "Nichols and Jacobson, Controlling Queue Delay, ACM Queue 10(5), 2012",
+      link: "https://doi.org/10.1145/2208917.2209336",
+    },
     state: beside(downloads, (b) => Object.assign(b.bottleneck, queue("codel"))),
   },
   {
@@ -67,7 +73,10 @@ export const PRESETS: Preset[] = [
       "A has 90 flows at 100 Mbit/s under CoDel, B has 900. " +
       "CoDel drops one packet at a time, only slowly faster, and a drop slows just one of 900 flows: the queue fills to its limit. " +
       "Piotrowska measured how disciplines and congestion controls fare from 9 to 900 flows, which Sojourn reproduces as a study.",
-    paper: { text: "Piotrowska, On Cross-Layer Interactions for Congestion Control in the Internet, Applied Sciences 11(17), 2021", link: "https://doi.org/10.3390/app11177808" },
+    paper: {
+      text: "Piotrowska, On Cross-Layer Interactions for Congestion Control in the Internet, Applied Sciences 11(17), 2021",
+      link: "https://doi.org/10.3390/app11177808",
+    },
     state: beside(crowd, (b) => {
       for (const each of b.groups) each.count = 900;
     }),
@@ -79,7 +88,10 @@ export const PRESETS: Preset[] = [
       "A flow of BBR and one of CUBIC share a bottleneck whose buffer is half of a bandwidth-delay product in A, and eight of them in B. " +
       "BBR keeps to the rate that it measures, whatever is lost, and takes most of a shallow buffer; behind a deep one CUBIC's queue outgrows what BBR lets be in flight. " +
       "Hock, Bless and Zitterbart measured BBR beside others with small buffers and large ones, and the losses that it causes in small ones.",
-    paper: { text: "Hock, Bless and Zitterbart, Experimental Evaluation of BBR Congestion Control, ICNP 2017", link: "https://doi.org/10.1109/ICNP.2017.8117540" },
+    paper: {
+      text: "Hock, Bless and Zitterbart, Experimental Evaluation of BBR Congestion Control, ICNP 2017",
+      link: "https://doi.org/10.1109/ICNP.2017.8117540",
+    },
     state: beside(
       setting([path("bbr", "bbr", 1, 40 * MS), path("cubic", "cubic", 1, 40 * MS)], { limit: { bandwidth_delay_products: 0.5 } }),
       (b) => {
@@ -94,7 +106,10 @@ export const PRESETS: Preset[] = [
       "One flow has a round trip of 20 ms, the other of 160 ms; both are New Reno in A, and CUBIC in B. " +
       "New Reno adds a segment a round trip, so the near flow grows faster and takes most of the link, while CUBIC's window grows with time. " +
       "Ha, Rhee and Xu designed CUBIC for this: its growth does not depend on the round-trip time.",
-    paper: { text: "Ha, Rhee and Xu, CUBIC: A New TCP-Friendly High-Speed TCP Variant, ACM SIGOPS Operating Systems Review 42(5), 2008", link: "https://doi.org/10.1145/1400097.1400105" },
+    paper: {
+      text: "Ha, Rhee and Xu, CUBIC: A New TCP-Friendly High-Speed TCP Variant, ACM SIGOPS Operating Systems Review 42(5), 2008",
+      link: "https://doi.org/10.1145/1400097.1400105",
+    },
     state: beside(
       setting(
         [path("near", "newreno", 1, 20 * MS), path("far", "newreno", 1, 160 * MS)],
@@ -113,7 +128,10 @@ export const PRESETS: Preset[] = [
       "Two flows of New Reno share 800 kbit/s, the round trip of the second is 6 % longer, and nothing in the network is random. " +
       "With DropTail in A, the second one's packets always find the buffer full just then, so that the first gets twice as much; RED in B drops at random, before the buffer is full. " +
       "Floyd and Jacobson found these phase effects on this path, and RFC 7567 asks routers to prevent such lock-out.",
-    paper: { text: "Floyd and Jacobson, On Traffic Phase Effects in Packet-Switched Gateways, ACM CCR 21(2), 1991", link: "https://doi.org/10.1145/122419.122421" },
+    paper: {
+      text: "Floyd and Jacobson, On Traffic Phase Effects in Packet-Switched Gateways, ACM CCR 21(2), 1991",
+      link: "https://doi.org/10.1145/122419.122421",
+    },
     state: beside(
       setting(
         [path("first", "newreno", 1, 212 * MS, { start: 0 }), path("second", "newreno", 1, 224 * MS, { start: 0 })],
@@ -132,10 +150,16 @@ export const PRESETS: Preset[] = [
       "A has CUBIC with classic ECN under CoDel, which marks instead of dropping; B has Prague beside CUBIC in the two queues of DualPI2. " +
       "Prague answers each mark a little and is marked often, so that its packets wait for a fraction of a millisecond, while CUBIC's queue stays as long as it needs. " +
       "De Schepper, Briscoe and White specify this coupling of the two queues in RFC 9332.",
-    paper: { text: "De Schepper, Briscoe and White, Dual-Queue Coupled Active Queue Management for L4S, RFC 9332, 2023", link: "https://www.rfc-editor.org/rfc/rfc9332" },
+    paper: {
+      text: "De Schepper, Briscoe and White, Dual-Queue Coupled Active Queue Management for L4S, RFC 9332, 2023",
+      link: "https://www.rfc-editor.org/rfc/rfc9332",
+    },
     state: beside(
       setting(
-        [path("cubic", "cubic", 1, 20 * MS, { stack: { ecn: "classic" } }), path("cubic too", "cubic", 1, 20 * MS, { stack: { ecn: "classic" } })],
+        [
+          path("cubic", "cubic", 1, 20 * MS, { stack: { ecn: "classic" } }),
+          path("cubic too", "cubic", 1, 20 * MS, { stack: { ecn: "classic" } }),
+        ],
         { rate: 40e6, ...queue("codel", { ecn: true }), limit: { packets: 1000 } },
       ),
       (b) => {
@@ -152,10 +176,12 @@ export const PRESETS: Preset[] = [
       "A link of 40 Mbit/s would carry it all, but in A a policer lets 10 Mbit/s pass, with bursts of 25 kB, and drops the rest before the queue. " +
       "CUBIC sees losses in bursts and stays below the rate that it was sold; B has the same rate as a link with a queue, which delays instead. " +
       "Flach and others found policers all over the Internet, and six times as many losses behind them.",
-    paper: { text: "Flach and others, An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016", link: "https://doi.org/10.1145/2934872.2934873" },
-    state: beside(
-      setting([path("video", "cubic", 2, 40 * MS)], { rate: 40e6, policer: { rate: 10e6, burst: 25_000 } }),
-      (b) => Object.assign(b.bottleneck, { rate: 10e6, policer: null }),
+    paper: {
+      text: "Flach and others, An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016",
+      link: "https://doi.org/10.1145/2934872.2934873",
+    },
+    state: beside(setting([path("video", "cubic", 2, 40 * MS)], { rate: 40e6, policer: { rate: 10e6, burst: 25_000 } }), (b) =>
+      Object.assign(b.bottleneck, { rate: 10e6, policer: null }),
     ),
   },
   {
@@ -165,7 +191,10 @@ export const PRESETS: Preset[] = [
       "PIE in A holds its delay near 15 ms; in B its buffer has room for only 15 ms of packets. " +
       "PIE drops at random only once packets wait, so behind so small a buffer the limit is what drops them, and PIE is DropTail by another name. " +
       "Pan and others wrote PIE down in RFC 8033, whose default target and buffer leave room between the two.",
-    paper: { text: "Pan, Natarajan, Baker and White, Proportional Integral Controller Enhanced (PIE), RFC 8033, 2017", link: "https://www.rfc-editor.org/rfc/rfc8033" },
+    paper: {
+      text: "Pan, Natarajan, Baker and White, Proportional Integral Controller Enhanced (PIE), RFC 8033, 2017",
+      link: "https://www.rfc-editor.org/rfc/rfc8033",
+    },
     state: beside(
       setting([path("downloads", "cubic", 8, 30 * MS)], { rate: 20e6, ...queue("pie"), limit: { packets: 500 } }),
       (b) => {

@@ -1,8 +1,8 @@
 // Whether a state from a link or file makes sense: one line on what is wrong with it, before anything trusts it.
 
-import { type Catalogue, type Parameter, type Values, find } from "./catalogue";
+import { type Catalogue, find, type Parameter, type Values } from "./catalogue";
 import type { Group, Setting } from "./setting";
-import { RATE, allowed, approximate, formatValue } from "./units";
+import { allowed, approximate, formatValue, RATE } from "./units";
 
 /** What the page takes; the command line takes more. */
 export const MOST_FLOWS = 2000;
@@ -23,7 +23,8 @@ function isTable(value: unknown): value is Record<string, unknown> {
 export function problemOf(state: unknown, known: Catalogue): string | null {
   if (!isTable(state) || !isTable(state["a"]) || !Array.isArray(state["own"])) return "it has no setting.";
   for (const own of state["own"] as unknown[]) {
-    if (!isTable(own) || typeof own["name"] !== "string" || !/^[a-z][a-z0-9_]*$/.test(own["name"])) return "its own algorithm has no name.";
+    if (!isTable(own) || typeof own["name"] !== "string" || !/^[a-z][a-z0-9_]*$/.test(own["name"]))
+      return "its own algorithm has no name.";
     if (typeof own["text"] !== "string" || own["text"].length > MOST_TEXT) return "the text of its own algorithm is too long.";
   }
   const names = (state["own"] as { name: string }[]).map((own) => own.name);
@@ -43,7 +44,8 @@ export function problemOf(state: unknown, known: Catalogue): string | null {
 export function problemOfSetting(of: Setting, known: Catalogue, own: readonly string[]): string | null {
   const seconds = (value: number): string => `${value / 1e12} s`;
   if (!isWhole(of.seed, 0, Number.MAX_SAFE_INTEGER)) return "the seed is not a whole number from 0 to 2^53 - 1.";
-  if (!isWhole(of.duration, 1e9, MOST_SECONDS * 1e12)) return `the duration is not from 1 ms to ${MOST_SECONDS} s; sojourn run takes longer ones.`;
+  if (!isWhole(of.duration, 1e9, MOST_SECONDS * 1e12))
+    return `the duration is not from 1 ms to ${MOST_SECONDS} s; sojourn run takes longer ones.`;
   if (!isWhole(of.warmUp, 0, of.duration - 1)) return `the warm-up must be shorter than the duration, ${seconds(of.duration)}.`;
   if (of.overhead !== null && !isWhole(of.overhead, 0, 1e12)) return "the senders' overhead is not from 0 s to 1 s.";
   if (!find(known.profiles, of.profile)) return `there is no stack profile called "${of.profile}".`;
@@ -67,8 +69,10 @@ export function problemOfSetting(of: Setting, known: Catalogue, own: readonly st
     if (!isWhole(host.rate, 1000, 100e9)) return `the access rate of ${host.name} is not from 1 kbit/s to 100 Gbit/s.`;
     if (!isWhole(host.delay, 0, 10e12)) return `the delay of ${host.name} is not from 0 s to 10 s.`;
   }
-  if (new Set([...of.senders, of.receiver].map((host) => host.name)).size !== of.senders.length + 1) return "two hosts have one name.";
-  if (!(of.groups.length >= 1 && of.groups.length <= MOST_GROUPS)) return `there are not from 1 to ${MOST_GROUPS} groups of flows.`;
+  if (new Set([...of.senders, of.receiver].map((host) => host.name)).size !== of.senders.length + 1)
+    return "two hosts have one name.";
+  if (!(of.groups.length >= 1 && of.groups.length <= MOST_GROUPS))
+    return `there are not from 1 to ${MOST_GROUPS} groups of flows.`;
   const flows = of.groups.reduce((sum, each) => sum + each.count, 0);
   for (const each of of.groups) {
     const problem = problemOfGroup(of, each, known, own);
@@ -90,7 +94,8 @@ function problemOfGroup(of: Setting, each: Group, known: Catalogue, own: readonl
   if (!isName(each.name)) return `"${String(each.name)}" is not a name for a group of flows.`;
   if (!isWhole(each.count, 1, 1e6)) return `the number of flows of ${each.name} is not a whole number of 1 or more.`;
   if (!of.senders.some((host) => host.name === each.sender)) return `the flows ${each.name} have no sender.`;
-  if (each.start !== null && !isWhole(each.start, 0, of.duration - 1)) return `the flows ${each.name} do not start within the run.`;
+  if (each.start !== null && !isWhole(each.start, 0, of.duration - 1))
+    return `the flows ${each.name} do not start within the run.`;
   if (each.stop !== null && !isWhole(each.stop, (each.start ?? 0) + 1, of.duration - 1)) {
     return `the flows ${each.name} do not stop between their start and the end of the run.`;
   }
@@ -99,7 +104,8 @@ function problemOfGroup(of: Setting, each: Group, known: Catalogue, own: readonl
   if (own.includes(each.tcp.name)) return null;
   const control = find(known.congestion_controls, each.tcp.name);
   if (!control) return `there is no congestion control called "${each.tcp.name}".`;
-  if (each.slowStart !== null && !find(known.slow_starts, each.slowStart)) return `there is no slow start called "${each.slowStart}".`;
+  if (each.slowStart !== null && !find(known.slow_starts, each.slowStart))
+    return `there is no slow start called "${each.slowStart}".`;
   return problemOfValues(each.tcp.parameters, control.parameters, control.name);
 }
 

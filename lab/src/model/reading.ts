@@ -1,10 +1,10 @@
 // A scenario file that is dropped on the page. What the page does not have is told by its key and line.
 
-import { TomlError, parse as parseToml } from "smol-toml";
-import { type Catalogue, type Values, find, isRateBased } from "./catalogue";
+import { parse as parseToml, TomlError } from "smol-toml";
+import { type Catalogue, find, isRateBased, type Values } from "./catalogue";
 import { problemOfSetting } from "./problems";
-import { type Group, type Host, type Setting, freeName } from "./setting";
-import { DURATION, RATE, SIZE, Wrong, parse, parseLimit, readValue } from "./units";
+import { freeName, type Group, type Host, type Setting } from "./setting";
+import { DURATION, parse, parseLimit, RATE, readValue, SIZE, Wrong } from "./units";
 
 type Table = Record<string, unknown>;
 
@@ -77,7 +77,10 @@ class Reader {
 
   private quantity(value: unknown, place: Place, dimension: typeof DURATION): number {
     if (typeof value !== "string") {
-      this.wrong(place, `${JSON.stringify(value)} has no unit; write a ${dimension.name} as a string, such as "${dimension.example}"`);
+      this.wrong(
+        place,
+        `${JSON.stringify(value)} has no unit; write a ${dimension.name} as a string, such as "${dimension.example}"`,
+      );
     }
     return this.try(place, () => parse(value, dimension));
   }
@@ -86,19 +89,33 @@ class Reader {
     return typeof value === "number" && Number.isInteger(value) ? value : this.wrong(place, "is not a whole number.");
   }
 
-  private values(table: Table, place: Place, parameters: Parameters<typeof readValue>[1][], owner: string, others: string[]): Values {
+  private values(
+    table: Table,
+    place: Place,
+    parameters: Parameters<typeof readValue>[1][],
+    owner: string,
+    others: string[],
+  ): Values {
     const values: Values = {};
     for (const [name, value] of Object.entries(table)) {
       if (others.includes(name)) continue;
       const parameter = parameters.find((one) => one.name === name);
-      if (!parameter) this.wrong([...place, name], `unknown key of ${owner} (known: ${[...others, ...parameters.map((one) => one.name)].join(", ")})`);
+      if (!parameter)
+        this.wrong(
+          [...place, name],
+          `unknown key of ${owner} (known: ${[...others, ...parameters.map((one) => one.name)].join(", ")})`,
+        );
       values[name] = this.try([...place, name], () => readValue(value, parameter));
     }
     return values;
   }
 
   setting(table: Table): Setting {
-    this.only(table, [], ["name", "description", "seed", "duration", "warm_up", "sender_overhead", "stack", "network", "flows", "probe"]);
+    this.only(
+      table,
+      [],
+      ["name", "description", "seed", "duration", "warm_up", "sender_overhead", "stack", "network", "flows", "probe"],
+    );
     for (const key of ["duration", "network", "flows"]) {
       if (!(key in table)) throw new Wrong(`The file has no "${key}", so it is not a scenario of Sojourn.`);
     }
@@ -108,7 +125,9 @@ class Reader {
     const place: Place = ["network", "dumbbell"];
     const dumbbell = this.table(network["dumbbell"], place);
     this.only(dumbbell, place, ["bottleneck", "senders", "receivers"]);
-    const senders = this.list(dumbbell["senders"], [...place, "senders"]).map((each, index) => this.host(each, [...place, "senders", index]));
+    const senders = this.list(dumbbell["senders"], [...place, "senders"]).map((each, index) =>
+      this.host(each, [...place, "senders", index]),
+    );
     const receivers = this.list(dumbbell["receivers"], [...place, "receivers"]);
     if (receivers.length > 1) this.wrong([...place, "receivers"], "the page has one receiver; sojourn run takes several.");
     const receiver = this.host(receivers[0], [...place, "receivers", 0]);
@@ -141,9 +160,15 @@ class Reader {
     const name = "profile" in table ? this.string(table["profile"], [...place, "profile"]) : null;
     const profile = name === null ? null : find(this.known.profiles, name);
     if (profile === undefined) {
-      this.wrong([...place, "profile"], `unknown profile "${name}" (known: ${this.known.profiles.map((one) => one.name).join(", ")})`);
+      this.wrong(
+        [...place, "profile"],
+        `unknown profile "${name}" (known: ${this.known.profiles.map((one) => one.name).join(", ")})`,
+      );
     }
-    return { profile: profile?.name ?? null, settings: this.values(table, place, this.known.stack_settings, "the stack", ["profile"]) };
+    return {
+      profile: profile?.name ?? null,
+      settings: this.values(table, place, this.known.stack_settings, "the stack", ["profile"]),
+    };
   }
 
   private host(given: unknown, place: Place): Host {
@@ -151,18 +176,27 @@ class Reader {
     this.only(table, place, ["name", "rate", "delay"]);
     if (!("rate" in table)) this.wrong(place, 'missing key "rate".');
     const delay = "delay" in table ? this.quantity(table["delay"], [...place, "delay"], DURATION) : 0;
-    return { name: this.string(table["name"], [...place, "name"]), rate: this.quantity(table["rate"], [...place, "rate"], RATE), delay };
+    return {
+      name: this.string(table["name"], [...place, "name"]),
+      rate: this.quantity(table["rate"], [...place, "rate"], RATE),
+      delay,
+    };
   }
 
   private bottleneck(given: unknown, place: Place): Setting["bottleneck"] {
     const table = this.table(given, place);
     this.only(table, place, ["rate", "delay", "queue", "loss", "impairments"]);
     if (!("queue" in table)) this.wrong(place, "has no queue, and the page shows one.");
-    const chosen = typeof table["queue"] === "string" ? { name: table["queue"] } : this.table(table["queue"], [...place, "queue"]);
+    const chosen =
+      typeof table["queue"] === "string" ? { name: table["queue"] } : this.table(table["queue"], [...place, "queue"]);
     const at: Place = [...place, "queue"];
     const name = this.string(chosen["name"], [...at, "name"]);
     const queue = find(this.known.queues, name);
-    if (!queue) this.wrong([...at, "name"], `unknown queue discipline "${name}" (known: ${this.known.queues.map((one) => one.name).join(", ")})`);
+    if (!queue)
+      this.wrong(
+        [...at, "name"],
+        `unknown queue discipline "${name}" (known: ${this.known.queues.map((one) => one.name).join(", ")})`,
+      );
     let policer: Setting["bottleneck"]["policer"] = null;
     if ("impairments" in table) {
       const of: Place = [...place, "impairments"];
@@ -181,7 +215,8 @@ class Reader {
       rate: this.quantity(table["rate"], [...place, "rate"], RATE),
       delay: "delay" in table ? this.quantity(table["delay"], [...place, "delay"], DURATION) : 0,
       queue: { name: queue.name, parameters: this.values(chosen, at, queue.parameters, queue.name, ["name", "limit"]) },
-      limit: "limit" in chosen ? this.try([...at, "limit"], () => parseLimit(this.string(chosen["limit"], [...at, "limit"]))) : null,
+      limit:
+        "limit" in chosen ? this.try([...at, "limit"], () => parseLimit(this.string(chosen["limit"], [...at, "limit"]))) : null,
       loss,
       policer,
     };
@@ -190,30 +225,47 @@ class Reader {
   private group(table: Table, place: Place, of: Setting): Group {
     this.only(table, place, ["from", "to", "group", "count", "tcp", "start", "stop", "stack"]);
     const sender = this.string(table["from"], [...place, "from"]);
-    if (!of.senders.some((host) => host.name === sender)) this.wrong([...place, "from"], `there is no sender called "${sender}".`);
-    if (table["to"] !== of.receiver.name) this.wrong([...place, "to"], `flows of the page go to the receiver, "${of.receiver.name}".`);
+    if (!of.senders.some((host) => host.name === sender))
+      this.wrong([...place, "from"], `there is no sender called "${sender}".`);
+    if (table["to"] !== of.receiver.name)
+      this.wrong([...place, "to"], `flows of the page go to the receiver, "${of.receiver.name}".`);
     const chosen = typeof table["tcp"] === "string" ? { name: table["tcp"] } : this.table(table["tcp"], [...place, "tcp"]);
     const at: Place = [...place, "tcp"];
-    if ("file" in chosen || "linux" in chosen) this.wrong(at, "a page cannot read another file; write the algorithm in the page.");
+    if ("file" in chosen || "linux" in chosen)
+      this.wrong(at, "a page cannot read another file; write the algorithm in the page.");
     const name = this.string(chosen["name"], [...at, "name"]);
     const control = find(this.known.congestion_controls, name);
     if (!control) {
-      this.wrong([...at, "name"], `unknown congestion control "${name}" (known: ${this.known.congestion_controls.map((one) => one.name).join(", ")})`);
+      this.wrong(
+        [...at, "name"],
+        `unknown congestion control "${name}" (known: ${this.known.congestion_controls.map((one) => one.name).join(", ")})`,
+      );
     }
     let slowStart: string | null = null;
     if ("slow_start" in chosen) {
       if (isRateBased(control)) this.wrong([...at, "slow_start"], `${control.name} has no slow start.`);
       const wanted = this.string(chosen["slow_start"], [...at, "slow_start"]);
       const found = find(this.known.slow_starts, wanted);
-      if (!found) this.wrong([...at, "slow_start"], `unknown slow start "${wanted}" (known: ${this.known.slow_starts.map((one) => one.name).join(", ")})`);
+      if (!found)
+        this.wrong(
+          [...at, "slow_start"],
+          `unknown slow start "${wanted}" (known: ${this.known.slow_starts.map((one) => one.name).join(", ")})`,
+        );
       slowStart = found.name;
     }
     const stack = this.stack(table["stack"] ?? {}, [...place, "stack"]);
-    if (stack.profile !== null && stack.profile !== of.profile) this.wrong([...place, "stack"], "the page has one profile for all flows.");
+    if (stack.profile !== null && stack.profile !== of.profile)
+      this.wrong([...place, "stack"], "the page has one profile for all flows.");
     const time = (key: string): number | null => (key in table ? this.quantity(table[key], [...place, key], DURATION) : null);
     const usual = `${sender}-${of.receiver.name}`;
     return {
-      name: "group" in table ? this.string(table["group"], [...place, "group"]) : freeName(usual, of.groups.map((each) => each.name)),
+      name:
+        "group" in table
+          ? this.string(table["group"], [...place, "group"])
+          : freeName(
+              usual,
+              of.groups.map((each) => each.name),
+            ),
       count: "count" in table ? this.whole(table["count"], [...place, "count"]) : 1,
       tcp: { name: control.name, parameters: this.values(chosen, at, control.parameters, control.name, ["name", "slow_start"]) },
       slowStart,

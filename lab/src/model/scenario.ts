@@ -1,9 +1,9 @@
 // A setting as the TOML that `sojourn run` takes.
 
-import { type Catalogue, type Parameter, type Value, type Values, find } from "./catalogue";
-import { type Group, type Own, type Setting, flowCount, intervals } from "./setting";
+import { type Catalogue, find, type Parameter, type Value, type Values } from "./catalogue";
+import { flowCount, type Group, intervals, type Own, type Setting } from "./setting";
 import { controlOf, type Declared } from "./specification";
-import { DURATION, RATE, SIZE, format, formatLimit, formatValue } from "./units";
+import { DURATION, format, formatLimit, formatValue, RATE, SIZE } from "./units";
 
 const quoted = (text: string): string => JSON.stringify(text);
 
@@ -37,7 +37,9 @@ export function toToml(of: Setting, known: Catalogue, own: readonly Own[], decla
     "# From Sojourn's laboratory in a browser page. Run it:",
     "#",
     `#   sojourn run ${name}.toml`,
-    ...own.filter((one) => of.groups.some((each) => each.tcp.name === one.name)).map((one) => `#\n# It needs ${one.name}.py beside it, which the page gives.`),
+    ...own
+      .filter((one) => of.groups.some((each) => each.tcp.name === one.name))
+      .map((one) => `#\n# It needs ${one.name}.py beside it, which the page gives.`),
     "",
     `name = ${quoted(name)}`,
     `seed = ${of.seed}`,
@@ -61,7 +63,9 @@ export function toToml(of: Setting, known: Catalogue, own: readonly Own[], decla
     ...(centre.loss ? [`loss = ${centre.loss}`] : []),
     `queue = { ${queue.join(", ")} }`,
     ...(centre.policer
-      ? [`impairments = { policer = { rate = ${quoted(format(centre.policer.rate, RATE))}, burst = ${quoted(format(centre.policer.burst, SIZE))} } }`]
+      ? [
+          `impairments = { policer = { rate = ${quoted(format(centre.policer.rate, RATE))}, burst = ${quoted(format(centre.policer.burst, SIZE))} } }`,
+        ]
       : []),
     ...of.groups.flatMap((each) => ["", "[[flows]]", ...flows(of, each, known, own, declared)]),
     "",

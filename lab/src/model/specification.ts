@@ -1,8 +1,8 @@
 // From a setting to one fully specified run: every default filled in. It is what `sojourn run` makes of the scenario that the page
 // copies, key by key (python/sojourn/specification.py); a test compares the two.
 
-import { type Algorithm, type Catalogue, type Values, defaults, find, isRateBased, ownDefaults } from "./catalogue";
-import { type Group, type Own, type Setting, intervals } from "./setting";
+import { type Algorithm, type Catalogue, defaults, find, isRateBased, ownDefaults, type Values } from "./catalogue";
+import { type Group, intervals, type Own, type Setting } from "./setting";
 import { Wrong } from "./units";
 
 type Json = Record<string, unknown>;
@@ -95,7 +95,10 @@ export function specify(of: Setting, known: Catalogue, own: readonly Own[], decl
         ...(impairments ? { impairments } : {}),
       },
       link(right, left, centre.rate, centre.delay),
-      ...of.senders.flatMap((each, index) => [link(index, left, each.rate, each.delay), link(left, index, each.rate, each.delay)]),
+      ...of.senders.flatMap((each, index) => [
+        link(index, left, each.rate, each.delay),
+        link(left, index, each.rate, each.delay),
+      ]),
       link(receiver, right, of.receiver.rate, of.receiver.delay),
       link(right, receiver, of.receiver.rate, of.receiver.delay),
     ],
@@ -133,7 +136,8 @@ function sourceOf(
   let plugin: Json = {};
   if (written) {
     let index = plugins.findIndex((one) => one["name"] === written.name);
-    if (index < 0) index = plugins.push({ language: "javascript", file: `${written.name}.js`, name: written.name, text: written.text }) - 1;
+    if (index < 0)
+      index = plugins.push({ language: "javascript", file: `${written.name}.js`, name: written.name, text: written.text }) - 1;
     plugin = { plugin: index };
   }
   return {

@@ -14,19 +14,38 @@ export const PICOSECONDS = 1e12;
 export const DURATION: Dimension = {
   name: "duration",
   example: "2 ms",
-  units: [["s", 1e12], ["ms", 1e9], ["us", 1e6], ["ns", 1e3], ["ps", 1]],
-  spellings: { "µs": "us", "μs": "us" },
+  units: [
+    ["s", 1e12],
+    ["ms", 1e9],
+    ["us", 1e6],
+    ["ns", 1e3],
+    ["ps", 1],
+  ],
+  spellings: { µs: "us", μs: "us" },
 };
 export const RATE: Dimension = {
   name: "rate",
   example: "100 Mbit/s",
-  units: [["bit/s", 1], ["kbit/s", 1e3], ["Mbit/s", 1e6], ["Gbit/s", 1e9]],
+  units: [
+    ["bit/s", 1],
+    ["kbit/s", 1e3],
+    ["Mbit/s", 1e6],
+    ["Gbit/s", 1e9],
+  ],
   spellings: {},
 };
 export const SIZE: Dimension = {
   name: "size",
   example: "1500 B",
-  units: [["B", 1], ["kB", 1e3], ["MB", 1e6], ["GB", 1e9], ["KiB", 2 ** 10], ["MiB", 2 ** 20], ["GiB", 2 ** 30]],
+  units: [
+    ["B", 1],
+    ["kB", 1e3],
+    ["MB", 1e6],
+    ["GB", 1e9],
+    ["KiB", 2 ** 10],
+    ["MiB", 2 ** 20],
+    ["GiB", 2 ** 30],
+  ],
   spellings: {},
 };
 const PACKETS: Dimension = {

@@ -43,7 +43,10 @@ export function editOwn(host: EditorHost): void {
     python.textContent = text;
     python.hidden = false;
     problem.textContent = left.length ? `Not translated, and marked in the file: ${left.join("; ")}.` : "";
-    const link = h("a", { href: URL.createObjectURL(new Blob([text], { type: "text/x-python" })), download: `${declaration.name}.py` });
+    const link = h("a", {
+      href: URL.createObjectURL(new Blob([text], { type: "text/x-python" })),
+      download: `${declaration.name}.py`,
+    });
     link.click();
     URL.revokeObjectURL(link.href);
   };

@@ -2,7 +2,7 @@
 // Times are in seconds, sizes in bytes, rates in bits per second; what hooks are shown is valid during the call.
 
 import type { Parameter, Value } from "../model/catalogue";
-import { type Dimension, DURATION, PICOSECONDS, RATE, SIZE, Wrong, parse } from "../model/units";
+import { type Dimension, DURATION, PICOSECONDS, parse, RATE, SIZE, Wrong } from "../model/units";
 
 /** In the order of the engine's numbers for them (crates/wasm/src/plugins.rs). */
 export const HOOKS = [
@@ -180,14 +180,17 @@ export function load(name: string, text: string): Loaded {
 
 function loaded(name: string, text: string): Loaded {
   const found = [...text.matchAll(/^\s*class\s+([A-Za-z_$][\w$]*)\s+extends\s+CongestionControl\b/gm)];
-  if (found.length !== 1) throw new Wrong(`${name}.js: has ${found.length || "no"} class that extends CongestionControl; one is needed`);
+  if (found.length !== 1)
+    throw new Wrong(`${name}.js: has ${found.length || "no"} class that extends CongestionControl; one is needed`);
   const names = [...Object.keys(LANGUAGE), "Growth", "CongestionControl"];
   const values = [...Object.values(LANGUAGE), Growth, CongestionControl];
   // The class is the user's own code, in a worker that holds nothing else; the page asks before it runs what a link brings.
   const read = new Function(...names, `"use strict";${text}\nreturn ${found[0]?.[1]};`) as (...given: unknown[]) => Class;
   const kind = read(...values);
   const statics = Object.entries(Object.getOwnPropertyDescriptors(kind));
-  const parameters = statics.flatMap(([key, { value }]) => (value instanceof Declared ? [{ name: key, ...value.parameter }] : []));
+  const parameters = statics.flatMap(([key, { value }]) =>
+    value instanceof Declared ? [{ name: key, ...value.parameter }] : [],
+  );
   const hooks = HOOKS.filter((hook) => Object.hasOwn(kind.prototype, hook));
   const governs = Boolean(kind["governs"]);
   for (const hook of ["on_congestion", governs ? "on_delivery" : "increase"] as const) {

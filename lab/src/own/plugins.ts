@@ -1,7 +1,7 @@
 // Between the engine and algorithms that are written in the page: numbers in memory on the one side, objects on the other.
 
 import type { Value } from "../model/catalogue";
-import { HOOKS, type Loaded, Window, explain, load } from "./hooks";
+import { explain, HOOKS, type Loaded, load, Window } from "./hooks";
 
 interface Memory {
   numbers(at: number, count: number): Float64Array;
@@ -27,63 +27,145 @@ const known = (value: number | undefined): number | null => (value === undefined
 
 class Ack {
   constructor(private readonly told: Float64Array) {}
-  get now() { return this.told[4]; }
-  get acked() { return this.told[5]; }
-  get credit() { return this.told[6]; }
-  get rtt() { return known(this.told[7]); }
-  get srtt() { return this.told[8]; }
-  get una() { return this.told[9]; }
-  get nxt() { return this.told[10]; }
-  get in_flight() { return this.told[11]; }
-  get one_way_delay() { return known(this.told[12]); }
-  get arrived() { return known(this.told[13]); }
-  get marked() { return this.told[14]; }
-  get load_factor() { return ["low", "high", "overload"][this.told[15] ?? -1] ?? null; }
+  get now() {
+    return this.told[4];
+  }
+  get acked() {
+    return this.told[5];
+  }
+  get credit() {
+    return this.told[6];
+  }
+  get rtt() {
+    return known(this.told[7]);
+  }
+  get srtt() {
+    return this.told[8];
+  }
+  get una() {
+    return this.told[9];
+  }
+  get nxt() {
+    return this.told[10];
+  }
+  get in_flight() {
+    return this.told[11];
+  }
+  get one_way_delay() {
+    return known(this.told[12]);
+  }
+  get arrived() {
+    return known(this.told[13]);
+  }
+  get marked() {
+    return this.told[14];
+  }
+  get load_factor() {
+    return ["low", "high", "overload"][this.told[15] ?? -1] ?? null;
+  }
 }
 
 class Event {
   constructor(private readonly told: Float64Array) {}
-  get now() { return this.told[4]; }
-  get kind() { return ["loss", "ecn", "timeout", "spurious"][this.told[5] ?? 0]; }
-  get flight_size() { return known(this.told[6]); }
-  get abe() { return this.told[7] === 1; }
+  get now() {
+    return this.told[4];
+  }
+  get kind() {
+    return ["loss", "ecn", "timeout", "spurious"][this.told[5] ?? 0];
+  }
+  get flight_size() {
+    return known(this.told[6]);
+  }
+  get abe() {
+    return this.told[7] === 1;
+  }
 }
 
 class Rate {
   constructor(private readonly told: Float64Array) {}
-  get delivered() { return this.told[15]; }
-  get interval() { return known(this.told[16]); }
-  get prior_delivered() { return this.told[17]; }
-  get app_limited() { return this.told[18] === 1; }
-  get in_flight_when_sent() { return this.told[19]; }
-  get lost() { return this.told[20]; }
-  get rtt() { return known(this.told[21]); }
-  get rate() { return known(this.told[22]); }
+  get delivered() {
+    return this.told[15];
+  }
+  get interval() {
+    return known(this.told[16]);
+  }
+  get prior_delivered() {
+    return this.told[17];
+  }
+  get app_limited() {
+    return this.told[18] === 1;
+  }
+  get in_flight_when_sent() {
+    return this.told[19];
+  }
+  get lost() {
+    return this.told[20];
+  }
+  get rtt() {
+    return known(this.told[21]);
+  }
+  get rate() {
+    return known(this.told[22]);
+  }
 }
 
 class Delivery {
   constructor(private readonly told: Float64Array) {}
-  get now() { return this.told[4]; }
-  get delivered() { return this.told[5]; }
-  get total_delivered() { return this.told[6]; }
-  get lost() { return this.told[7]; }
-  get marked() { return this.told[8]; }
-  get rtt() { return known(this.told[9]); }
-  get srtt() { return this.told[10]; }
-  get prior_in_flight() { return this.told[11]; }
-  get in_flight() { return this.told[12]; }
-  get in_recovery() { return this.told[13] === 1; }
-  get rate() { return this.told[14] === 1 ? new Rate(this.told) : null; }
+  get now() {
+    return this.told[4];
+  }
+  get delivered() {
+    return this.told[5];
+  }
+  get total_delivered() {
+    return this.told[6];
+  }
+  get lost() {
+    return this.told[7];
+  }
+  get marked() {
+    return this.told[8];
+  }
+  get rtt() {
+    return known(this.told[9]);
+  }
+  get srtt() {
+    return this.told[10];
+  }
+  get prior_in_flight() {
+    return this.told[11];
+  }
+  get in_flight() {
+    return this.told[12];
+  }
+  get in_recovery() {
+    return this.told[13] === 1;
+  }
+  get rate() {
+    return this.told[14] === 1 ? new Rate(this.told) : null;
+  }
 }
 
 class LostSegment {
   constructor(private readonly told: Float64Array) {}
-  get now() { return this.told[4]; }
-  get segment() { return this.told[5]; }
-  get in_flight_when_sent() { return this.told[6]; }
-  get lost() { return this.told[7]; }
-  get app_limited() { return this.told[8] === 1; }
-  get total_delivered() { return this.told[9]; }
+  get now() {
+    return this.told[4];
+  }
+  get segment() {
+    return this.told[5];
+  }
+  get in_flight_when_sent() {
+    return this.told[6];
+  }
+  get lost() {
+    return this.told[7];
+  }
+  get app_limited() {
+    return this.told[8] === 1;
+  }
+  get total_delivered() {
+    return this.told[9];
+  }
 }
 
 /** Hooks that return a number, or nothing. */

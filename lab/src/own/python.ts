@@ -1,6 +1,6 @@
 // An algorithm of the page as a file in Python. What has no plain counterpart is marked in the file instead of guessed.
 
-import { type AnyNode, type ClassDeclaration, type Expression, type Node, type Pattern, type Statement, parse } from "acorn";
+import { type AnyNode, type ClassDeclaration, type Expression, type Node, type Pattern, parse, type Statement } from "acorn";
 import type { Declaration } from "./hooks";
 
 /** Raised by what is not translated. */
@@ -38,17 +38,45 @@ const BINARY: Record<string, [string, number]> = {
   "/": ["/", 9],
   "**": ["**", 11],
 };
-const WORDS = new Set(["and", "as", "assert", "async", "def", "del", "elif", "except", "from", "global", "is", "lambda", "None", "nonlocal", "not", "or", "pass", "print", "raise", "True", "False"]);
+const WORDS = new Set([
+  "and",
+  "as",
+  "assert",
+  "async",
+  "def",
+  "del",
+  "elif",
+  "except",
+  "from",
+  "global",
+  "is",
+  "lambda",
+  "None",
+  "nonlocal",
+  "not",
+  "or",
+  "pass",
+  "print",
+  "raise",
+  "True",
+  "False",
+]);
 const KINDS = ["number", "integer", "boolean", "choice", "duration", "size", "rate"];
 
 export function toPython(text: string, declaration: Declaration): { text: string; left: string[] } {
   const program = parse(text, { ecmaVersion: 2022 });
-  const kind = program.body.find((each): each is ClassDeclaration => each.type === "ClassDeclaration" && each.superClass !== null);
+  const kind = program.body.find(
+    (each): each is ClassDeclaration => each.type === "ClassDeclaration" && each.superClass !== null,
+  );
   if (!kind) throw new Error("there is no class");
   const writer = new Writer(text);
   const body = writer.class(kind);
   const others = program.body.filter((each) => each !== kind).map((each) => writer.top(each));
-  const used = ["CongestionControl", ...(/\bGrowth\(/.test(body) ? ["Growth"] : []), ...KINDS.filter((each) => new RegExp(`= ${each}\\(`).test(body))];
+  const used = [
+    "CongestionControl",
+    ...(/\bGrowth\(/.test(body) ? ["Growth"] : []),
+    ...KINDS.filter((each) => new RegExp(`= ${each}\\(`).test(body)),
+  ];
   const title = declaration.title || `${declaration.name}, a congestion control`;
   const lines = [
     `"""${title.replace(/\.?$/, ".")}`,
@@ -64,7 +92,13 @@ export function toPython(text: string, declaration: Declaration): { text: string
     `class ${kind.id?.name ?? "Mine"}(CongestionControl):`,
     body,
   ];
-  return { text: `${lines.join("\n").replace(/\n{4,}/g, "\n\n\n").trimEnd()}\n`, left: writer.left };
+  return {
+    text: `${lines
+      .join("\n")
+      .replace(/\n{4,}/g, "\n\n\n")
+      .trimEnd()}\n`,
+    left: writer.left,
+  };
 }
 
 class Writer {
@@ -88,7 +122,9 @@ class Writer {
     } catch (error) {
       if (!(error instanceof Untranslated)) throw error;
       this.left.push(error.message);
-      const was = this.source(node).split("\n").map((line) => `${indent}# ${line.trim()}`);
+      const was = this.source(node)
+        .split("\n")
+        .map((line) => `${indent}# ${line.trim()}`);
       return [...was, `${indent}raise NotImplementedError("${error.message.replaceAll('"', "'")}")`].join("\n");
     }
   }
@@ -126,7 +162,8 @@ class Writer {
 
   /** The value of a static member: a parameter's declaration, or a constant. */
   private declared(value: Expression): string {
-    if (value.type !== "CallExpression" || value.callee.type !== "Identifier" || !KINDS.includes(value.callee.name)) return this.expression(value);
+    if (value.type !== "CallExpression" || value.callee.type !== "Identifier" || !KINDS.includes(value.callee.name))
+      return this.expression(value);
     const given = value.arguments.map((each) => {
       if (each.type !== "ObjectExpression") return this.expression(each as Expression);
       const keys = each.properties.map((one) => {
@@ -159,13 +196,16 @@ class Writer {
       case "ExpressionStatement":
         return `${indent}${this.effect(node.expression)}`;
       case "VariableDeclaration":
-        return node.declarations.map((each) => `${indent}${this.pattern(each.id)} = ${each.init ? this.expression(each.init) : "None"}`).join("\n");
+        return node.declarations
+          .map((each) => `${indent}${this.pattern(each.id)} = ${each.init ? this.expression(each.init) : "None"}`)
+          .join("\n");
       case "ReturnStatement":
         return `${indent}return${node.argument ? ` ${this.expression(node.argument)}` : ""}`;
       case "IfStatement": {
         const then = `${indent}if ${this.test(node.test)}:\n${this.body(node.consequent, `${indent}    `)}`;
         if (!node.alternate) return then;
-        if (node.alternate.type === "IfStatement") return `${then}\n${this.statement(node.alternate, indent).replace(/^(\s*)if /, "$1elif ")}`;
+        if (node.alternate.type === "IfStatement")
+          return `${then}\n${this.statement(node.alternate, indent).replace(/^(\s*)if /, "$1elif ")}`;
         return `${then}\n${indent}else:\n${this.body(node.alternate, `${indent}    `)}`;
       }
       case "WhileStatement":
@@ -184,7 +224,8 @@ class Writer {
   /** An expression that is a statement: it may set something. */
   private effect(node: Expression): string {
     if (node.type === "AssignmentExpression") {
-      if (!["=", "+=", "-=", "*=", "/=", "**="].includes(node.operator)) this.cannot(node, `"${node.operator}" is not translated`);
+      if (!["=", "+=", "-=", "*=", "/=", "**="].includes(node.operator))
+        this.cannot(node, `"${node.operator}" is not translated`);
       return `${this.target(node.left)} ${node.operator} ${this.expression(node.right)}`;
     }
     if (node.type === "UpdateExpression") return `${this.target(node.argument)} ${node.operator === "++" ? "+=" : "-="} 1`;
@@ -226,12 +267,18 @@ class Writer {
           return [`${left} if ${left} is not None else ${this.expression(node.right, 1)}`, 0];
         }
         const [word, binds] = node.operator === "&&" ? ["and", 3] : ["or", 2];
-        return [`${this.expression(node.left, binds as number)} ${word} ${this.expression(node.right, (binds as number) + 1)}`, binds as number];
+        return [
+          `${this.expression(node.left, binds as number)} ${word} ${this.expression(node.right, (binds as number) + 1)}`,
+          binds as number,
+        ];
       }
       case "BinaryExpression":
         return this.binary(node);
       case "ConditionalExpression":
-        return [`${this.expression(node.consequent, 1)} if ${this.test(node.test)} else ${this.expression(node.alternate, 0)}`, 0];
+        return [
+          `${this.expression(node.consequent, 1)} if ${this.test(node.test)} else ${this.expression(node.alternate, 0)}`,
+          0,
+        ];
       case "CallExpression":
         return [this.call(node), 20];
       case "NewExpression":
@@ -258,7 +305,8 @@ class Writer {
     const operator = BINARY[node.operator];
     if (!operator || node.left.type === "PrivateIdentifier") return this.cannot(node, `"${node.operator}" is not translated`);
     const [sign, binds] = operator;
-    const isNone = (each: Expression): boolean => (each.type === "Literal" && each.value === null) || (each.type === "Identifier" && each.name === "undefined");
+    const isNone = (each: Expression): boolean =>
+      (each.type === "Literal" && each.value === null) || (each.type === "Identifier" && each.name === "undefined");
     if (binds === 5 && (isNone(node.right) || isNone(node.left))) {
       const other = isNone(node.right) ? node.left : node.right;
       return [`${this.expression(other, 6)} ${sign === "==" ? "is" : "is not"} None`, 5];
@@ -280,12 +328,15 @@ class Writer {
   }
 
   private call(node: Expression & { type: "CallExpression" }): string {
-    const given = node.arguments.map((each) => (each.type === "SpreadElement" ? this.cannot(each, "... is not translated") : this.expression(each)));
+    const given = node.arguments.map((each) =>
+      each.type === "SpreadElement" ? this.cannot(each, "... is not translated") : this.expression(each),
+    );
     const { callee } = node;
     if (callee.type === "Super") return this.cannot(node, "super is not translated");
     if (callee.type === "MemberExpression" && callee.object.type === "Identifier" && callee.property.type === "Identifier") {
       const { name } = callee.property;
-      if (callee.object.name === "Math") return `${MATHS[name] ?? this.cannot(node, `Math.${name} is not translated`)}(${given.join(", ")})`;
+      if (callee.object.name === "Math")
+        return `${MATHS[name] ?? this.cannot(node, `Math.${name} is not translated`)}(${given.join(", ")})`;
       if (callee.object.name === "Number" && name === "isFinite") return `math.isfinite(${given.join(", ")})`;
     }
     return `${this.expression(callee, 20)}(${given.join(", ")})`;
@@ -293,5 +344,7 @@ class Writer {
 }
 
 function isSuper(node: Statement): boolean {
-  return node.type === "ExpressionStatement" && node.expression.type === "CallExpression" && node.expression.callee.type === "Super";
+  return (
+    node.type === "ExpressionStatement" && node.expression.type === "CallExpression" && node.expression.callee.type === "Super"
+  );
 }

@@ -1,8 +1,8 @@
 // The charts: what each shows of one setting or two, over a common scale.
 
 import uPlot from "uplot";
-import { Data, MOST_LINES } from "./data";
 import { flowColours, groupColour } from "./colours";
+import { type Data, MOST_LINES } from "./data";
 import { h, look } from "./dom";
 
 type Side = "A" | "B";
@@ -36,7 +36,13 @@ const KINDS: Kind[] = [
     isShared: false,
     data: (sides, side) => {
       const data = sides[side];
-      const line = { label: "queue", stroke: ink(side), fill: look(side === "A" ? "--a-soft" : "--b-soft"), width: 1.25, points: { show: false } };
+      const line = {
+        label: "queue",
+        stroke: ink(side),
+        fill: look(side === "A" ? "--a-soft" : "--b-soft"),
+        width: 1.25,
+        points: { show: false },
+      };
       return { data: [data?.times ?? [], data?.queue ?? []], series: [{}, line] };
     },
   },
@@ -58,7 +64,13 @@ const KINDS: Kind[] = [
         data: [data.flowTimes, ...shown.map((flow) => data.cwnd[flow] ?? [])],
         series: [
           {},
-          ...shown.map((flow) => ({ label: data.nameOf(flow), stroke: colours[flow] ?? "", width: 1.5, points: { show: false }, spanGaps: true })),
+          ...shown.map((flow) => ({
+            label: data.nameOf(flow),
+            stroke: colours[flow] ?? "",
+            width: 1.5,
+            points: { show: false },
+            spanGaps: true,
+          })),
         ],
         note,
       };
@@ -77,7 +89,8 @@ const KINDS: Kind[] = [
       const colours = flowColours(data.setting);
       const sums = times.map(() => 0);
       const stacked = bands.map(({ rates }) => rates.map((rate, at) => (sums[at] = (sums[at] ?? 0) + rate)));
-      const colour = (band: (typeof bands)[number]): string => (band.flow === null ? groupColour(band.group) : (colours[band.flow] ?? ""));
+      const colour = (band: (typeof bands)[number]): string =>
+        band.flow === null ? groupColour(band.group) : (colours[band.flow] ?? "");
       // From the top of the stack down, so that each band covers what is below the one above.
       const order = bands.map((_, index) => bands.length - 1 - index);
       return {
@@ -102,7 +115,8 @@ const KINDS: Kind[] = [
     data: (sides) => {
       const tables: [number[], number[]][] = [sides.A?.distribution() ?? [[], []]];
       if (sides.B) tables.push(sides.B.distribution());
-      const data = tables.length > 1 ? uPlot.join(tables as unknown as uPlot.AlignedData[]) : (tables[0] as unknown as uPlot.AlignedData);
+      const data =
+        tables.length > 1 ? uPlot.join(tables as unknown as uPlot.AlignedData[]) : (tables[0] as unknown as uPlot.AlignedData);
       const series = tables.map((_, index) => ({
         label: index ? "B" : "A",
         stroke: ink(index ? "B" : "A"),
@@ -133,7 +147,12 @@ class Plot {
     private readonly seek: (seconds: number) => void,
   ) {
     const label = h("span", { class: `side side-${side.toLowerCase()}` }, side);
-    this.element = h("div", { class: "plot-of-side" }, h("div", { class: "over" }, !kind.isShared && label, this.note), this.place);
+    this.element = h(
+      "div",
+      { class: "plot-of-side" },
+      h("div", { class: "over" }, !kind.isShared && label, this.note),
+      this.place,
+    );
     // Not before it has a size: charts that are not seen yet cost nothing.
     new ResizeObserver(() => this.fit()).observe(this.place);
   }
@@ -173,13 +192,26 @@ class Plot {
       series,
       bands,
       legend: { show: false },
-      cursor: { drag: { x: false, y: false }, points: { show: false }, y: false, ...(isOverTime ? { sync: { key: "time" } } : {}) },
+      cursor: {
+        drag: { x: false, y: false },
+        points: { show: false },
+        y: false,
+        ...(isOverTime ? { sync: { key: "time" } } : {}),
+      },
       scales: {
-        x: isOverTime ? { time: false, range: [0, duration] } : { time: false, distr: 3, range: (_, __, most) => [LEAST_MS, Math.max(most || 1, 1)] },
+        x: isOverTime
+          ? { time: false, range: [0, duration] }
+          : { time: false, distr: 3, range: (_, __, most) => [LEAST_MS, Math.max(most || 1, 1)] },
         y: { range: this.kind.isShared ? [0, 100] : top },
       },
       axes: [
-        { ...axis, size: 26, gap: 2, values: (_, ticks) => ticks.map((tick) => (isOverTime ? `${tick} s` : Number.isInteger(Math.log10(tick)) ? `${tick} ms` : "")) },
+        {
+          ...axis,
+          size: 26,
+          gap: 2,
+          values: (_, ticks) =>
+            ticks.map((tick) => (isOverTime ? `${tick} s` : Number.isInteger(Math.log10(tick)) ? `${tick} ms` : "")),
+        },
         { ...axis, size: 46, gap: 3 },
       ],
       padding: [8, 16, 0, 0],
@@ -230,7 +262,12 @@ export class Charts {
       const plots = sides.map((side) => new Plot(kind, side, scale, this.seek));
       this.plots.push(...plots);
       const heading = h("h3", {}, kind.title, h("span", { class: "unit" }, kind.unit));
-      return h("section", { class: `card chart${kind.isShared ? " shared" : ""}`, id: `chart-${kind.id}` }, heading, h("div", { class: "plots" }, ...plots.map((each) => each.element)));
+      return h(
+        "section",
+        { class: `card chart${kind.isShared ? " shared" : ""}`, id: `chart-${kind.id}` },
+        heading,
+        h("div", { class: "plots" }, ...plots.map((each) => each.element)),
+      );
     });
     this.place.replaceChildren(...cards);
     this.place.classList.toggle("beside", shown.includes("B"));

@@ -1,6 +1,6 @@
 // A colour for each flow: the hue is that of its group, the lightness its own.
 
-import { type Setting } from "../model/setting";
+import type { Setting } from "../model/setting";
 
 // Okabe and Ito's colours, which those who do not tell red from green can tell apart; darker or lighter for the two schemes.
 const LIGHT = ["#0072b2", "#d55e00", "#008a63", "#a3427f", "#8a6d00", "#2b7fb8", "#5b4fb5", "#6b6b6b"];

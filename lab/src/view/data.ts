@@ -87,7 +87,8 @@ export class Data {
       this.received.forEach((line, flow) => {
         const band = bands[byFlow ? flow : (this.groupOf[flow] ?? 0)];
         const bytes = (line[at] ?? 0) - (line[at - stride] ?? 0);
-        if (band && span > 0) band.rates[band.rates.length - 1] = (band.rates[band.rates.length - 1] ?? 0) + (bytes * 8) / span / 1e6;
+        if (band && span > 0)
+          band.rates[band.rates.length - 1] = (band.rates[band.rates.length - 1] ?? 0) + (bytes * 8) / span / 1e6;
       });
     }
     return { times, bands };

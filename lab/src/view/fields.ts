@@ -1,6 +1,6 @@
 // Fields of the panel: a label, a text with a unit, often a slider beside it, and a line when what was written cannot be.
 
-import { type Dimension, Wrong, approximate, format, parse } from "../model/units";
+import { approximate, type Dimension, format, parse, Wrong } from "../model/units";
 import { h } from "./dom";
 
 let serial = 0;
@@ -14,7 +14,15 @@ function id(): string {
 export function textField(label: string, value: string, read: (text: string) => void, hint = ""): HTMLElement {
   const name = id();
   const problem = h("p", { class: "problem", id: `${name}-problem`, role: "alert" });
-  const input = h("input", { id: name, value, type: "text", autocomplete: "off", spellcheck: "false", "aria-describedby": `${name}-problem`, title: hint });
+  const input = h("input", {
+    id: name,
+    value,
+    type: "text",
+    autocomplete: "off",
+    spellcheck: "false",
+    "aria-describedby": `${name}-problem`,
+    title: hint,
+  });
   const take = (): void => {
     try {
       read(input.value);

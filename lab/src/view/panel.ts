@@ -1,12 +1,34 @@
 // What is set by hand: the bottleneck, the flows, and every parameter of what is chosen for them, as the catalogue lists them.
 
-import { type Algorithm, type Catalogue, type Parameter, type Values, defaults, find, isRateBased, ownDefaults } from "../model/catalogue";
+import {
+  type Algorithm,
+  type Catalogue,
+  defaults,
+  find,
+  isRateBased,
+  ownDefaults,
+  type Parameter,
+  type Values,
+} from "../model/catalogue";
 import { MOST_FLOWS, MOST_GROUPS, MOST_RATE, MOST_SECONDS } from "../model/problems";
-import { type Group, type Own, type Setting, chosen, freeName, roundTrip, senderOf } from "../model/setting";
-import { DURATION, RATE, SIZE, Wrong, allowed, approximate, format, formatLimit, formatValue, parse, parseLimit, readValue } from "../model/units";
+import { chosen, freeName, type Group, type Own, roundTrip, type Setting, senderOf } from "../model/setting";
+import {
+  allowed,
+  approximate,
+  DURATION,
+  format,
+  formatLimit,
+  formatValue,
+  parse,
+  parseLimit,
+  RATE,
+  readValue,
+  SIZE,
+  Wrong,
+} from "../model/units";
 import { groupColour } from "./colours";
 import { h } from "./dom";
-import { type Options, choiceField, countField, quantityField, textField, tickField } from "./fields";
+import { choiceField, countField, type Options, quantityField, textField, tickField } from "./fields";
 
 const CLASSES: Record<string, string> = {
   loss: "by loss",
@@ -36,7 +58,9 @@ function byClass(entries: readonly Algorithm[]): Options[] {
   const classes = [...new Set(entries.map((entry) => entry.class))];
   return classes.map((each) => ({
     heading: CLASSES[each] ?? each,
-    options: entries.filter((entry) => entry.class === each).map(({ name, title }) => ({ value: name, text: title && title.toLowerCase() !== name ? `${name} – ${title}` : name })),
+    options: entries
+      .filter((entry) => entry.class === each)
+      .map(({ name, title }) => ({ value: name, text: title && title.toLowerCase() !== name ? `${name} – ${title}` : name })),
   }));
 }
 
@@ -57,18 +81,28 @@ export function panel(of: Setting, host: PanelHost): HTMLElement[] {
 
 function within(least: number, most: number, dimension: typeof RATE): (value: number) => void {
   return (value) => {
-    if (value < least || value > most) throw new Wrong(`from ${approximate(least, dimension)} to ${approximate(most, dimension)}`);
+    if (value < least || value > most)
+      throw new Wrong(`from ${approximate(least, dimension)} to ${approximate(most, dimension)}`);
   };
 }
 
 function bottleneck(of: Setting, host: PanelHost): HTMLElement {
   const centre = of.bottleneck;
   const discipline = find(host.catalogue.queues, centre.queue.name);
-  const set = <T>(act: (value: T) => void) => (value: T): void => {
-    act(value);
-    host.changed();
-  };
-  const rate = quantityField("Rate", RATE, centre.rate, { least: 1e6, most: 1e9 }, set((value) => (centre.rate = value)), within(1000, MOST_RATE, RATE));
+  const set =
+    <T>(act: (value: T) => void) =>
+    (value: T): void => {
+      act(value);
+      host.changed();
+    };
+  const rate = quantityField(
+    "Rate",
+    RATE,
+    centre.rate,
+    { least: 1e6, most: 1e9 },
+    set((value) => (centre.rate = value)),
+    within(1000, MOST_RATE, RATE),
+  );
   const choice = choiceField("Queue discipline", centre.queue.name, byClass(host.catalogue.queues), (name) => {
     const found = find(host.catalogue.queues, name);
     if (found) centre.queue = chosen(found, of);
@@ -158,15 +192,29 @@ function buffer(of: Setting, host: PanelHost): HTMLElement {
 
 function flows(of: Setting, host: PanelHost): HTMLElement {
   const groups = of.groups.map((each, index) => group(of, each, index, host));
-  const add = h("button", { type: "button", disabled: of.groups.length >= MOST_GROUPS, click: () => {
-    const last = of.groups[of.groups.length - 1];
-    if (!last) return;
-    const sender = freeName("sender", of.senders.map((each) => each.name)).replace(" ", "");
-    of.senders.push({ ...senderOf(of, last), name: sender });
-    const name = freeName("flows", of.groups.map((each) => each.name));
-    of.groups.push({ ...structuredClone(last), name, sender, count: 1 });
-    host.rebuilt();
-  } }, "Add flows");
+  const add = h(
+    "button",
+    {
+      type: "button",
+      disabled: of.groups.length >= MOST_GROUPS,
+      click: () => {
+        const last = of.groups[of.groups.length - 1];
+        if (!last) return;
+        const sender = freeName(
+          "sender",
+          of.senders.map((each) => each.name),
+        ).replace(" ", "");
+        of.senders.push({ ...senderOf(of, last), name: sender });
+        const name = freeName(
+          "flows",
+          of.groups.map((each) => each.name),
+        );
+        of.groups.push({ ...structuredClone(last), name, sender, count: 1 });
+        host.rebuilt();
+      },
+    },
+    "Add flows",
+  );
   const write = h("button", { type: "button", click: host.writeOwn }, "Write an algorithm");
   return h("fieldset", { class: "card" }, h("legend", {}, "Flows"), ...groups, h("div", { class: "row" }, add, write));
 }
@@ -183,11 +231,21 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
   const usual = { ...defaults(control.parameters), ...(profile && !isOwn ? ownDefaults(profile, control.name, "control") : {}) };
   const sender = senderOf(of, each);
   const fixed = 2 * (of.bottleneck.delay + of.receiver.delay);
-  const remove = h("button", { type: "button", class: "quiet", "aria-label": `Remove the flows ${each.name}`, disabled: of.groups.length === 1, click: () => {
-    of.groups.splice(index, 1);
-    of.senders = of.senders.filter((one) => of.groups.some((other) => other.sender === one.name));
-    host.rebuilt();
-  } }, "Remove");
+  const remove = h(
+    "button",
+    {
+      type: "button",
+      class: "quiet",
+      "aria-label": `Remove the flows ${each.name}`,
+      disabled: of.groups.length === 1,
+      click: () => {
+        of.groups.splice(index, 1);
+        of.senders = of.senders.filter((one) => of.groups.some((other) => other.sender === one.name));
+        host.rebuilt();
+      },
+    },
+    "Remove",
+  );
   const name = textField("Name", each.name, (text) => {
     const given = text.trim();
     if (!given || given.length > 60 || /["\\\p{C}]/u.test(given)) throw new Wrong("a name of 1 to 60 characters, without quotes");
@@ -219,10 +277,15 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
       host.changed();
     }),
     !isRateBased(control) &&
-      choiceField("Slow start", each.slowStart ?? "", [{ heading: "", options: [{ value: "", text: "the usual one" }, ...slowStarts] }], (value) => {
-        each.slowStart = value || null;
-        host.changed();
-      }),
+      choiceField(
+        "Slow start",
+        each.slowStart ?? "",
+        [{ heading: "", options: [{ value: "", text: "the usual one" }, ...slowStarts] }],
+        (value) => {
+          each.slowStart = value || null;
+          host.changed();
+        },
+      ),
     !control.one_way &&
       choiceField("ECN", String(each.stack["ecn"] ?? ""), ECN, (value) => {
         if (value) each.stack["ecn"] = value;
@@ -268,16 +331,26 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
 }
 
 function run(of: Setting, host: PanelHost): HTMLElement {
-  const profiles = host.catalogue.profiles.map((entry) => ({ value: entry.name, text: entry.title && entry.title !== entry.name ? `${entry.name} – ${entry.title}` : entry.name }));
+  const profiles = host.catalogue.profiles.map((entry) => ({
+    value: entry.name,
+    text: entry.title && entry.title !== entry.name ? `${entry.name} – ${entry.title}` : entry.name,
+  }));
   return h(
     "fieldset",
     { class: "card" },
     h("legend", {}, "Run"),
-    quantityField("Duration", DURATION, of.duration, { least: 1e12, most: 300e12 }, (value) => {
-      if (of.warmUp >= value) of.warmUp = Math.floor(value / 5);
-      of.duration = value;
-      host.changed();
-    }, within(1e9, MOST_SECONDS * 1e12, DURATION)),
+    quantityField(
+      "Duration",
+      DURATION,
+      of.duration,
+      { least: 1e12, most: 300e12 },
+      (value) => {
+        if (of.warmUp >= value) of.warmUp = Math.floor(value / 5);
+        of.duration = value;
+        host.changed();
+      },
+      within(1e9, MOST_SECONDS * 1e12, DURATION),
+    ),
     textField("Measured from", format(of.warmUp, DURATION), (text) => {
       const value = parse(text, DURATION);
       if (value < 0 || value >= of.duration) throw new Wrong(`from 0 s to less than ${format(of.duration, DURATION)}`);
@@ -335,11 +408,24 @@ function parameter(of: Parameter, values: Values, usual: Values, host: PanelHost
   let field: HTMLElement;
   if (of.kind === "boolean") field = tickField(label, current === true, store);
   else if (of.kind === "choice") {
-    field = choiceField(label, String(current), [{ heading: "", options: (of.choices ?? []).map((each) => ({ value: each, text: each })) }], store);
+    field = choiceField(
+      label,
+      String(current),
+      [{ heading: "", options: (of.choices ?? []).map((each) => ({ value: each, text: each })) }],
+      store,
+    );
   } else {
     const isNumber = of.kind === "number" || of.kind === "integer";
-    field = textField(label, formatValue(current, of), (text) => store(isNumber ? (text.trim() === "" ? NaN : Number(text)) : text));
+    field = textField(label, formatValue(current, of), (text) =>
+      store(isNumber ? (text.trim() === "" ? NaN : Number(text)) : text),
+    );
   }
   const facts = [`${allowed(of)}; usually ${formatValue(standard, of)}`, of.source].filter(Boolean).join(". ");
-  return h("div", { class: "parameter", "data-parameter": `${owner}.${of.name}` }, field, h("p", { class: "doc" }, `${of.doc}.`), h("p", { class: "source" }, `${facts}.`));
+  return h(
+    "div",
+    { class: "parameter", "data-parameter": `${owner}.${of.name}` },
+    field,
+    h("p", { class: "doc" }, `${of.doc}.`),
+    h("p", { class: "source" }, `${facts}.`),
+  );
 }

@@ -2,8 +2,8 @@
 // their flows; what is dropped falls out, and what is marked leaves with a ring.
 
 import { FATES, type Packets } from "../engine/protocol";
-import { type Setting, roundTrip } from "../model/setting";
-import { DURATION, RATE, approximate, formatLimit } from "../model/units";
+import { roundTrip, type Setting } from "../model/setting";
+import { approximate, DURATION, formatLimit, RATE } from "../model/units";
 import { flowColours, groupColour } from "./colours";
 import { look } from "./dom";
 
@@ -127,7 +127,8 @@ export class Stage {
     const centre = (box.x + box.width + receiver.x) / 2;
     this.fitted(approximate(setting.bottleneck.rate, RATE), centre, middle - 16, receiver.x - box.x - box.width - 12);
     context.fillStyle = look("--muted");
-    if (setting.bottleneck.loss) this.fitted(`${100 * setting.bottleneck.loss} % lost`, centre, middle + 16, receiver.x - box.x - box.width - 12);
+    if (setting.bottleneck.loss)
+      this.fitted(`${100 * setting.bottleneck.loss} % lost`, centre, middle + 16, receiver.x - box.x - box.width - 12);
     context.fillStyle = look("--ink");
     context.beginPath();
     context.arc(receiver.x, receiver.y, narrow ? 5 : 7, 0, 7);
@@ -145,7 +146,12 @@ export class Stage {
     context.fillStyle = look("--ink");
     const limit = setting.bottleneck.limit;
     const policer = setting.bottleneck.policer ? `policer ${approximate(setting.bottleneck.policer.rate, RATE)} + ` : "";
-    this.fitted(`${policer}${setting.bottleneck.queue.name}, ${limit === null ? "no limit" : formatLimit(limit)}`, box.x + box.width / 2, 13, box.width + box.x - left);
+    this.fitted(
+      `${policer}${setting.bottleneck.queue.name}, ${limit === null ? "no limit" : formatLimit(limit)}`,
+      box.x + box.width / 2,
+      13,
+      box.width + box.x - left,
+    );
   }
 
   private fitted(text: string, x: number, y: number, room: number): void {
@@ -160,7 +166,9 @@ export class Stage {
     context.textAlign = "center";
     context.fillStyle = look("--ink");
     const lines = isSlim ? parts : [parts.join(", ")];
-    lines.forEach((line, index) => this.fitted(line, box.x + box.width / 2, box.y + box.height + 18 + 18 * index, box.width - 40));
+    lines.forEach((line, index) =>
+      this.fitted(line, box.x + box.width / 2, box.y + box.height + 18 + 18 * index, box.width - 40),
+    );
   }
 
   /** The first of the sorted rows whose time is not before a moment. */

@@ -13,18 +13,61 @@ interface Tile {
   better: 1 | -1 | 0;
 }
 
-const ms = (value: number): string => `${(1000 * value).toPrecision(3).replace(/\.?0+$/, (zeros) => (zeros.startsWith(".") ? "" : zeros))} ms`;
+const ms = (value: number): string =>
+  `${(1000 * value).toPrecision(3).replace(/\.?0+$/, (zeros) => (zeros.startsWith(".") ? "" : zeros))} ms`;
 const round = (value: number, digits: number): string => value.toLocaleString("en", { maximumFractionDigits: digits });
 
 const TILES: Tile[] = [
-  { label: "p99 sojourn", hint: "99 of 100 packets waited no longer in the queue", value: (of) => of.sojournP99, shown: ms, better: -1 },
+  {
+    label: "p99 sojourn",
+    hint: "99 of 100 packets waited no longer in the queue",
+    value: (of) => of.sojournP99,
+    shown: ms,
+    better: -1,
+  },
   { label: "mean sojourn", hint: "What a packet waited in the queue", value: (of) => of.sojournMean, shown: ms, better: -1 },
-  { label: "utilisation", hint: "Share of the time in which the bottleneck was sending", value: (of) => 100 * of.utilisation, shown: (value) => `${round(value, 2)} %`, better: 1 },
-  { label: "drops", hint: "Packets that the queue dropped in the measuring window", value: (of) => of.drops, shown: (value) => round(value, 0), better: -1 },
-  { label: "marks", hint: "Packets that the queue marked in the measuring window", value: (of) => of.marks, shown: (value) => round(value, 0), better: 0 },
-  { label: "Jain", hint: "Jain's fairness index of the flows that always have data: 1 if all get the same", value: (of) => of.jain, shown: (value) => value.toFixed(3), better: 1 },
-  { label: "goodput, Mbit/s", hint: "Payload delivered, all flows together", value: (of) => of.goodput / 1e6, shown: (value) => String(value < 1 ? Number(value.toFixed(3)) : Number(value.toPrecision(4))), better: 1 },
-  { label: "retransmissions", hint: "Segments that were sent again", value: (of) => of.retransmissions, shown: (value) => round(value, 0), better: -1 },
+  {
+    label: "utilisation",
+    hint: "Share of the time in which the bottleneck was sending",
+    value: (of) => 100 * of.utilisation,
+    shown: (value) => `${round(value, 2)} %`,
+    better: 1,
+  },
+  {
+    label: "drops",
+    hint: "Packets that the queue dropped in the measuring window",
+    value: (of) => of.drops,
+    shown: (value) => round(value, 0),
+    better: -1,
+  },
+  {
+    label: "marks",
+    hint: "Packets that the queue marked in the measuring window",
+    value: (of) => of.marks,
+    shown: (value) => round(value, 0),
+    better: 0,
+  },
+  {
+    label: "Jain",
+    hint: "Jain's fairness index of the flows that always have data: 1 if all get the same",
+    value: (of) => of.jain,
+    shown: (value) => value.toFixed(3),
+    better: 1,
+  },
+  {
+    label: "goodput, Mbit/s",
+    hint: "Payload delivered, all flows together",
+    value: (of) => of.goodput / 1e6,
+    shown: (value) => String(value < 1 ? Number(value.toFixed(3)) : Number(value.toPrecision(4))),
+    better: 1,
+  },
+  {
+    label: "retransmissions",
+    hint: "Segments that were sent again",
+    value: (of) => of.retransmissions,
+    shown: (value) => round(value, 0),
+    better: -1,
+  },
 ];
 
 function value(tile: Tile, of: Summary | null): string {
@@ -77,5 +120,10 @@ export function shares(of: Summary | null, side: string): HTMLElement {
     const share = total ? ` (${Math.round((100 * each.goodput) / total)} %)` : "";
     return h("li", {}, swatch, `${each.name} ${rate(each.goodput)}${share}`);
   });
-  return h("div", { class: "shares", "aria-label": `Goodput of setting ${side}`, role: "group" }, h("div", { class: "bar", "aria-hidden": "true" }, ...parts), h("ul", {}, ...names));
+  return h(
+    "div",
+    { class: "shares", "aria-label": `Goodput of setting ${side}`, role: "group" },
+    h("div", { class: "bar", "aria-hidden": "true" }, ...parts),
+    h("ul", {}, ...names),
+  );
 }
