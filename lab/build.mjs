@@ -8,6 +8,11 @@ import { buildSync } from "esbuild";
 const [engine = "../target/wasm32-unknown-unknown/page/sojourn_wasm.wasm"] = process.argv.slice(2);
 const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
 
+/** What the page needs of the schema: the keys of a dumbbell. What there is to choose from says the catalogue. */
+const { $defs, ...scenario } = JSON.parse(read("../docs/scenario.schema.json"));
+const { Network, Dumbbell, Bottleneck, Host, Impairments, Policer, Flows, Probe } = $defs;
+const SCHEMA = { Scenario: scenario, Network, Dumbbell, Bottleneck, Host, Impairments, Policer, Flows, Probe };
+
 /** A program as one classic script. What would end the element that it stands in is written so that it does not. */
 function bundled(entry, format = "iife") {
   const { outputFiles } = buildSync({
@@ -19,6 +24,7 @@ function bundled(entry, format = "iife") {
     target: "es2022",
     charset: "ascii",
     legalComments: "none",
+    define: { SCHEMA: JSON.stringify(SCHEMA) },
   });
   return outputFiles[0].text;
 }

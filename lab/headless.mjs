@@ -47,8 +47,17 @@ function run(specification, traced) {
   return { samples: encoded(samples), packets, numbers, sojourns: encoded(sojourns), ms: performance.now() - began };
 }
 
+function parsed(text, dimension) {
+  try {
+    return lab.parse(text, lab.DIMENSIONS[dimension]);
+  } catch {
+    return null;
+  }
+}
+
 const REQUESTS = {
   catalogue: () => known,
+  parse: ({ text, dimension }) => parsed(text, dimension),
   presets: () => lab.PRESETS,
   example,
   specify: ({ setting, own = [] }) => lab.specify(setting, known, own, declared),
@@ -58,7 +67,7 @@ const REQUESTS = {
   state: ({ hash }) => lab.fromHash(hash, known),
   run: ({ specification, traced = false }) => run(JSON.stringify(specification), traced),
   summary: ({ setting, numbers, own = [] }) =>
-    lab.summarise(numbers, (setting.duration - setting.warmUp) / 1e12, lab.longLived(setting, known, own, declared)),
+    lab.summarise(numbers, (setting.duration - setting.warm_up) / 1e12, lab.longLived(setting, known, own, declared)),
   python: ({ own }) => lab.toPython(own.text, lab.load(own.name, own.text).declaration),
   template: () => lab.TEMPLATE,
 };

@@ -153,7 +153,7 @@ def test_scenarios_come_and_go(browser: Browser) -> None:
 
 @pytest.mark.parametrize(
     ("hash_", "sentence"),
-    [("#v7.e30", "This link is of version 7"), ("#v1.e3", "cut short"), ("#nonsense", "holds no setting")],
+    [("#v7.e30", "This link is of version 7"), ("#v2.e3", "cut short"), ("#nonsense", "holds no setting")],
 )
 def test_bad_links_show_a_page(browser: Browser, hash_: str, sentence: str) -> None:
     """A link that cannot be used is told in a sentence, over a page that works."""

@@ -337,7 +337,7 @@ class Lab {
           type: "button",
           click: () => {
             setting.duration = shorter;
-            if (setting.warmUp >= shorter) setting.warmUp = Math.floor(shorter / 5);
+            if (setting.warm_up >= shorter) setting.warm_up = Math.floor(shorter / 5);
             for (const each of setting.groups) {
               if ((each.start ?? 0) >= shorter) each.start = null;
               if ((each.stop ?? 0) >= shorter) each.stop = null;
@@ -374,7 +374,7 @@ class Lab {
         data.numbers = answer.numbers;
         data.sojourns = answer.sojourns;
         const fair = longLived(setting, this.catalogue, this.state.own, this.declaredOf);
-        data.summary = summarise(answer.numbers, (setting.duration - setting.warmUp) / 1e12, fair);
+        data.summary = summarise(answer.numbers, (setting.duration - setting.warm_up) / 1e12, fair);
         learn(setting, answer.seconds);
         performance.mark(`sojourn:done-${side}`);
         if (packets(setting) < MOST_TRACED) running.client.trace(running.specification);

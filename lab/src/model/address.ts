@@ -6,7 +6,7 @@ import type { State } from "./setting";
 import { Wrong } from "./units";
 
 /** Raised when the form of a state changes, so that an older page says so instead of guessing. */
-const VERSION = 1;
+const VERSION = 2;
 
 export function toHash(state: State): string {
   const bytes = new TextEncoder().encode(JSON.stringify(state));

@@ -1,18 +1,21 @@
 // What there is to choose from, as the engine lists it.
 
 export type Length = { packets: number } | { bytes: number };
-export type Value = boolean | number | string | Length | null;
+export type Limit = Length | { bandwidth_delay_products: number } | null;
+export type Value = boolean | number | string | Limit;
 export type Values = Record<string, Value>;
 
 export interface Parameter {
   name: string;
-  kind: "number" | "integer" | "boolean" | "duration" | "size" | "rate" | "queue_length" | "choice" | "text";
+  kind: "number" | "integer" | "boolean" | "duration" | "size" | "rate" | "queue_length" | "limit" | "choice" | "text";
   default: Value;
   doc: string;
   source: string;
   choices: string[] | null;
   minimum: number | null;
   maximum: number | null;
+  /** Whether the page bounds it more than the command line does. */
+  isBoundHere?: boolean;
 }
 
 export interface Algorithm {

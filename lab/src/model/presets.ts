@@ -36,7 +36,7 @@ const downloads = setting(
 const crowd = setting(
   [path("crowd", "newreno", 90, 20 * MS)],
   { rate: 100e6, ...queue("codel"), limit: { packets: 900 } },
-  { duration: 12 * S, warmUp: 4 * S, profile: "ns3-3.30" },
+  { duration: 12 * S, warm_up: 4 * S, profile: "ns3-3.30" },
 );
 
 export const PRESETS: Preset[] = [
@@ -114,7 +114,7 @@ export const PRESETS: Preset[] = [
       setting(
         [path("near", "newreno", 1, 20 * MS), path("far", "newreno", 1, 160 * MS)],
         { rate: 50e6, limit: { packets: 200 } },
-        { duration: 60 * S, warmUp: 20 * S },
+        { duration: 60 * S, warm_up: 20 * S },
       ),
       (b) => {
         for (const each of b.groups) each.tcp.name = "cubic";
@@ -136,7 +136,7 @@ export const PRESETS: Preset[] = [
       setting(
         [path("first", "newreno", 1, 212 * MS, { start: 0 }), path("second", "newreno", 1, 224 * MS, { start: 0 })],
         { rate: 800e3, limit: { packets: 15 } },
-        { duration: 100 * S, warmUp: 20 * S, profile: "ns2-2.35", overhead: 0 },
+        { duration: 100 * S, warm_up: 20 * S, profile: "ns2-2.35", sender_overhead: 0 },
       ),
       (b) => {
         Object.assign(b.bottleneck, queue("red", { min: { packets: 5 }, max: { packets: 15 } }), { limit: { packets: 60 } });
@@ -164,7 +164,7 @@ export const PRESETS: Preset[] = [
       ),
       (b) => {
         const [, second] = b.groups;
-        if (second) Object.assign(second, { name: "prague", tcp: { name: "prague", parameters: {} }, stack: {} });
+        if (second) Object.assign(second, { group: "prague", tcp: { name: "prague", parameters: {} }, stack: {} });
         Object.assign(b.bottleneck, queue("dualpi2"));
       },
     ),

@@ -1,12 +1,12 @@
 // A scenario file that is dropped on the page. What the page does not have is told by its key and line.
 
 import { parse as parseToml, TomlError } from "smol-toml";
-import { type Catalogue, find, isRateBased, type Values } from "./catalogue";
-import { problemOfSetting } from "./problems";
-import { freeName, type Group, type Host, type Setting } from "./setting";
-import { DURATION, parse, parseLimit, RATE, readValue, SIZE, Wrong } from "./units";
+import { type Algorithm, type Catalogue, find, isRateBased, type Limit, type Parameter, type Values } from "./catalogue";
+import { KEYS, type Keys, LIMIT, MOST_FLOWS, MOST_GROUPS, nameOf } from "./keys";
+import { flowCount, freeName, type Group, type Host, isName, type Setting } from "./setting";
+import { DURATION, format, readValue, Wrong } from "./units";
 
-type Table = Record<string, unknown>;
+export type Table = Record<string, unknown>;
 
 /** A place in the file: keys, and the numbers of entries. */
 type Place = readonly (string | number)[];
@@ -25,10 +25,18 @@ export function fromToml(text: string, known: Catalogue): Setting {
     }
     throw error;
   }
-  return new Reader(text, known).setting(table);
+  for (const key of ["duration", "network", "flows"]) {
+    if (!(key in table)) throw new Wrong(`The file has no "${key}", so it is not a scenario of Sojourn.`);
+  }
+  return new Reader(known, [], (place) => `Line ${lineOf(text, place)}: `).setting(table);
 }
 
-function isTable(value: unknown): value is Table {
+/** A scenario that the page has made: its algorithms may be those of the page, by their names. */
+export function fromTable(table: Table, known: Catalogue, own: readonly string[]): Setting {
+  return new Reader(known, own, () => "").setting(table);
+}
+
+export function isTable(value: unknown): value is Table {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
@@ -36,31 +44,20 @@ function shown(place: Place): string {
   return place.map((each, index) => (typeof each === "number" ? `[${each}]` : index ? `.${each}` : each)).join("");
 }
 
+/** The name of an entry that was given by that or by another of its names; null if none was. */
+function canonical(given: unknown, entries: readonly { name: string; aliases?: string[] }[]): string | null {
+  return find(entries, String(given))?.name ?? null;
+}
+
 class Reader {
   constructor(
-    private readonly text: string,
     private readonly known: Catalogue,
+    private readonly own: readonly string[],
+    private readonly where: (place: Place) => string,
   ) {}
 
   private wrong(place: Place, what: string): never {
-    throw new Wrong(`Line ${lineOf(this.text, place)}: ${shown(place)}: ${what}`);
-  }
-
-  private try<T>(place: Place, read: () => T): T {
-    try {
-      return read();
-    } catch (error) {
-      if (error instanceof Wrong && !error.message.startsWith("Line ")) this.wrong(place, error.message);
-      throw error;
-    }
-  }
-
-  /** Keys that are not in the list are of no use here. */
-  private only(table: Table, place: Place, keys: readonly string[]): void {
-    const other = Object.keys(table).find((key) => !keys.includes(key));
-    if (other !== undefined) {
-      this.wrong([...place, other], `the page does not have this key, though sojourn run may (here: ${keys.join(", ")}).`);
-    }
+    throw new Wrong(`${this.where(place)}${shown(place)}: ${what}`);
   }
 
   private table(value: unknown, place: Place): Table {
@@ -71,216 +68,173 @@ class Reader {
     return Array.isArray(value) && value.length ? value : this.wrong(place, "is not a list with an entry.");
   }
 
-  private string(value: unknown, place: Place): string {
-    return typeof value === "string" ? value : this.wrong(place, "is not a string.");
-  }
-
-  private quantity(value: unknown, place: Place, dimension: typeof DURATION): number {
-    if (typeof value !== "string") {
-      this.wrong(
-        place,
-        `${JSON.stringify(value)} has no unit; write a ${dimension.name} as a string, such as "${dimension.example}"`,
-      );
+  private value(table: Table, parameter: Parameter, place: Place): Values[string] {
+    const at = [...place, parameter.name];
+    try {
+      return readValue(table[parameter.name], parameter);
+    } catch (error) {
+      return this.wrong(at, error instanceof Wrong ? error.message : String(error));
     }
-    return this.try(place, () => parse(value, dimension));
   }
 
-  private whole(value: unknown, place: Place): number {
-    return typeof value === "number" && Number.isInteger(value) ? value : this.wrong(place, "is not a whole number.");
-  }
-
-  private values(
-    table: Table,
-    place: Place,
-    parameters: Parameters<typeof readValue>[1][],
-    owner: string,
-    others: string[],
-  ): Values {
+  /** The values of all keys that the page has of a table, given or by default; the others are read elsewhere. */
+  private keys<T>(given: unknown, place: Place, { taken, all }: Keys, ...others: string[]): T {
+    const table = this.table(given, place);
+    const names = [...taken.map((each) => each.name), ...others];
+    const other = Object.keys(table).find((each) => !names.includes(each));
+    if (other !== undefined) {
+      const what = all.includes(other) ? "the page does not have this key, though sojourn run does" : "unknown key";
+      this.wrong([...place, other], `${what} (here: ${names.join(", ")})`);
+    }
     const values: Values = {};
-    for (const [name, value] of Object.entries(table)) {
-      if (others.includes(name)) continue;
+    for (const each of taken) {
+      if (each.name in table) values[each.name] = this.value(table, each, place);
+      else if (each.isRequired) this.wrong(place, `missing key "${each.name}".`);
+      else values[each.name] = each.default;
+    }
+    return values as T;
+  }
+
+  /** The parameters that a table sets. */
+  private values(table: Table, place: Place, parameters: readonly Parameter[], owner: string): Values {
+    const read = Object.keys(table).map((name) => {
       const parameter = parameters.find((one) => one.name === name);
       if (!parameter)
-        this.wrong(
-          [...place, name],
-          `unknown key of ${owner} (known: ${[...others, ...parameters.map((one) => one.name)].join(", ")})`,
-        );
-      values[name] = this.try([...place, name], () => readValue(value, parameter));
-    }
-    return values;
+        this.wrong([...place, name], `unknown key of ${owner} (known: ${parameters.map((one) => one.name).join(", ")})`);
+      return [name, this.value(table, parameter, place)];
+    });
+    return Object.fromEntries(read) as Values;
+  }
+
+  /** What is chosen by its name, with parameters or without, and a key besides that is no parameter. */
+  private choice<T extends Algorithm>(given: unknown, place: Place, what: string, entries: readonly T[], besides: Parameter) {
+    const { name, ...table } = typeof given === "string" ? { name: given } : this.table(given, place);
+    const entry = typeof name === "string" ? find(entries, name) : undefined;
+    const names = entries.map((one) => one.name).join(", ");
+    if (!entry) return this.wrong([...place, "name"], `unknown ${what} ${JSON.stringify(name)} (known: ${names})`);
+    const values = this.values(table, place, [besides, ...entry.parameters], entry.name);
+    const { [besides.name]: other = null, ...parameters } = values;
+    return { entry, chosen: { name: entry.name, parameters }, other };
   }
 
   setting(table: Table): Setting {
-    this.only(
+    const { profile, stack } = this.stack(table["stack"] ?? {}, ["stack"]);
+    const others = ["name", "description", "stack", "network", "flows", "probe"];
+    const run = this.keys<Pick<Setting, "seed" | "duration" | "warm_up" | "sender_overhead">>(
       table,
       [],
-      ["name", "description", "seed", "duration", "warm_up", "sender_overhead", "stack", "network", "flows", "probe"],
+      KEYS.scenario,
+      ...others,
     );
-    for (const key of ["duration", "network", "flows"]) {
-      if (!(key in table)) throw new Wrong(`The file has no "${key}", so it is not a scenario of Sojourn.`);
-    }
-    const stack = this.stack(table["stack"] ?? {}, ["stack"]);
-    const network = this.table(table["network"], ["network"]);
-    this.only(network, ["network"], ["dumbbell"]);
-    const place: Place = ["network", "dumbbell"];
-    const dumbbell = this.table(network["dumbbell"], place);
-    this.only(dumbbell, place, ["bottleneck", "senders", "receivers"]);
-    const senders = this.list(dumbbell["senders"], [...place, "senders"]).map((each, index) =>
-      this.host(each, [...place, "senders", index]),
-    );
-    const receivers = this.list(dumbbell["receivers"], [...place, "receivers"]);
-    if (receivers.length > 1) this.wrong([...place, "receivers"], "the page has one receiver; sojourn run takes several.");
-    const receiver = this.host(receivers[0], [...place, "receivers", 0]);
-    const probe = this.table(table["probe"] ?? {}, ["probe"]);
-    this.only(probe, ["probe"], ["queue_series", "flow_series"]);
-    const interval = (key: string): number | null => (key in probe ? this.quantity(probe[key], ["probe", key], DURATION) : null);
+    if (run.warm_up >= run.duration)
+      this.wrong(["warm_up"], `must be shorter than the duration, ${format(run.duration, DURATION)}.`);
+    this.keys(table["network"], ["network"], KEYS.network, "dumbbell");
+    const place = ["network", "dumbbell"];
+    const dumbbell = this.table((table["network"] as Table)["dumbbell"], place);
+    this.keys(dumbbell, place, KEYS.dumbbell, "bottleneck", "senders", "receivers");
+    const hosts = (key: string): Host[] =>
+      this.list(dumbbell[key], [...place, key]).map((each, index) => this.host(each, [...place, key, index]));
+    const senders = hosts("senders");
+    const [receiver, second] = hosts("receivers") as [Host, ...Host[]];
+    if (second) this.wrong([...place, "receivers"], "the page has one receiver; sojourn run takes several.");
+    const names = ["left", "right", receiver.name, ...senders.map((each) => each.name)];
+    const twice = names.find((each, index) => names.indexOf(each) !== index);
+    if (twice !== undefined) this.wrong(place, `two nodes have the name "${twice}".`);
     const setting: Setting = {
-      seed: "seed" in table ? this.whole(table["seed"], ["seed"]) : 1,
-      duration: this.quantity(table["duration"], ["duration"], DURATION),
-      warmUp: "warm_up" in table ? this.quantity(table["warm_up"], ["warm_up"], DURATION) : 0,
-      overhead: "sender_overhead" in table ? this.quantity(table["sender_overhead"], ["sender_overhead"], DURATION) : null,
-      profile: stack.profile ?? "rfc",
-      stack: stack.settings,
+      ...run,
+      profile: profile ?? "rfc",
+      stack,
       bottleneck: this.bottleneck(dumbbell["bottleneck"], [...place, "bottleneck"]),
       senders,
       receiver,
       groups: [],
-      probe: { queue: interval("queue_series"), flow: interval("flow_series") },
+      probe: { queue_series: null, flow_series: null },
     };
-    this.list(table["flows"], ["flows"]).forEach((each, index) => {
-      setting.groups.push(this.group(this.table(each, ["flows", index]), ["flows", index], setting));
+    const flows = this.list(table["flows"], ["flows"]);
+    if (flows.length > MOST_GROUPS)
+      this.wrong(["flows"], `the page takes ${MOST_GROUPS} groups of flows; sojourn run takes more.`);
+    const taken = flows.map((each) => String(isTable(each) ? each["group"] : ""));
+    flows.forEach((each, index) => {
+      setting.groups.push(this.group(this.table(each, ["flows", index]), ["flows", index], setting, taken));
     });
-    const problem = problemOfSetting(setting, this.known, []);
-    if (problem) throw new Wrong(`The file cannot be used here: ${problem}`);
+    setting.probe = this.keys(table["probe"] ?? {}, ["probe"], KEYS.probe);
+    const count = flowCount(setting);
+    if (count > MOST_FLOWS)
+      this.wrong(["flows"], `there are ${count} flows; the page takes ${MOST_FLOWS}, and sojourn run more.`);
     return setting;
   }
 
-  private stack(given: unknown, place: Place): { profile: string | null; settings: Values } {
+  private stack(given: unknown, place: Place): { profile: string | null; stack: Values } {
     const table = typeof given === "string" ? { profile: given } : this.table(given, place);
-    const name = "profile" in table ? this.string(table["profile"], [...place, "profile"]) : null;
-    const profile = name === null ? null : find(this.known.profiles, name);
-    if (profile === undefined) {
-      this.wrong(
-        [...place, "profile"],
-        `unknown profile "${name}" (known: ${this.known.profiles.map((one) => one.name).join(", ")})`,
-      );
-    }
-    return {
-      profile: profile?.name ?? null,
-      settings: this.values(table, place, this.known.stack_settings, "the stack", ["profile"]),
-    };
+    const settings = [nameOf("profile", this.known.profiles), ...this.known.stack_settings];
+    const { profile, ...stack } = this.values(table, place, settings, "the stack");
+    return { profile: canonical(profile, this.known.profiles), stack };
   }
 
   private host(given: unknown, place: Place): Host {
-    const table = this.table(given, place);
-    this.only(table, place, ["name", "rate", "delay"]);
-    if (!("rate" in table)) this.wrong(place, 'missing key "rate".');
-    const delay = "delay" in table ? this.quantity(table["delay"], [...place, "delay"], DURATION) : 0;
-    return {
-      name: this.string(table["name"], [...place, "name"]),
-      rate: this.quantity(table["rate"], [...place, "rate"], RATE),
-      delay,
-    };
+    const host = this.keys<Host>(given, place, KEYS.host);
+    if (!isName(host.name)) this.wrong([...place, "name"], `"${host.name}" is not a name for a host.`);
+    return host;
   }
 
   private bottleneck(given: unknown, place: Place): Setting["bottleneck"] {
+    const plain = this.keys<{ rate: number; delay: number; loss: number }>(given, place, KEYS.bottleneck, "queue", "impairments");
     const table = this.table(given, place);
-    this.only(table, place, ["rate", "delay", "queue", "loss", "impairments"]);
     if (!("queue" in table)) this.wrong(place, "has no queue, and the page shows one.");
-    const chosen =
-      typeof table["queue"] === "string" ? { name: table["queue"] } : this.table(table["queue"], [...place, "queue"]);
-    const at: Place = [...place, "queue"];
-    const name = this.string(chosen["name"], [...at, "name"]);
-    const queue = find(this.known.queues, name);
-    if (!queue)
-      this.wrong(
-        [...at, "name"],
-        `unknown queue discipline "${name}" (known: ${this.known.queues.map((one) => one.name).join(", ")})`,
-      );
-    let policer: Setting["bottleneck"]["policer"] = null;
-    if ("impairments" in table) {
-      const of: Place = [...place, "impairments"];
-      const impairments = this.table(table["impairments"], of);
-      this.only(impairments, of, ["policer"]);
-      const one = this.table(impairments["policer"], [...of, "policer"]);
-      this.only(one, [...of, "policer"], ["rate", "burst"]);
-      policer = {
-        rate: this.quantity(one["rate"], [...of, "policer", "rate"], RATE),
-        burst: this.quantity(one["burst"], [...of, "policer", "burst"], SIZE),
-      };
-    }
-    const loss = table["loss"] ?? 0;
-    if (typeof loss !== "number") this.wrong([...place, "loss"], "is not a number.");
+    const { chosen, other } = this.choice(table["queue"], [...place, "queue"], "queue discipline", this.known.queues, LIMIT);
+    const impairments = this.table(table["impairments"] ?? {}, [...place, "impairments"]);
+    this.keys(impairments, [...place, "impairments"], KEYS.impairments, "policer");
+    const policer = "policer" in impairments ? impairments["policer"] : null;
     return {
-      rate: this.quantity(table["rate"], [...place, "rate"], RATE),
-      delay: "delay" in table ? this.quantity(table["delay"], [...place, "delay"], DURATION) : 0,
-      queue: { name: queue.name, parameters: this.values(chosen, at, queue.parameters, queue.name, ["name", "limit"]) },
-      limit:
-        "limit" in chosen ? this.try([...at, "limit"], () => parseLimit(this.string(chosen["limit"], [...at, "limit"]))) : null,
-      loss,
-      policer,
+      ...plain,
+      queue: chosen,
+      limit: other as Limit,
+      policer: policer === null ? null : this.keys(policer, [...place, "impairments", "policer"], KEYS.policer),
     };
   }
 
-  private group(table: Table, place: Place, of: Setting): Group {
-    this.only(table, place, ["from", "to", "group", "count", "tcp", "start", "stop", "stack"]);
-    const sender = this.string(table["from"], [...place, "from"]);
-    if (!of.senders.some((host) => host.name === sender))
-      this.wrong([...place, "from"], `there is no sender called "${sender}".`);
-    if (table["to"] !== of.receiver.name)
-      this.wrong([...place, "to"], `flows of the page go to the receiver, "${of.receiver.name}".`);
-    const chosen = typeof table["tcp"] === "string" ? { name: table["tcp"] } : this.table(table["tcp"], [...place, "tcp"]);
-    const at: Place = [...place, "tcp"];
-    if ("file" in chosen || "linux" in chosen)
-      this.wrong(at, "a page cannot read another file; write the algorithm in the page.");
-    const name = this.string(chosen["name"], [...at, "name"]);
-    const control = find(this.known.congestion_controls, name);
-    if (!control) {
-      this.wrong(
-        [...at, "name"],
-        `unknown congestion control "${name}" (known: ${this.known.congestion_controls.map((one) => one.name).join(", ")})`,
-      );
+  private group(table: Table, place: Place, of: Setting, taken: string[]): Group {
+    type Plain = Pick<Group, "from" | "count" | "start" | "start_within" | "stop"> & { group: string | null };
+    const plain = this.keys<Plain>(table, place, KEYS.flows, "to", "tcp", "stack");
+    const { from, start, stop } = plain;
+    const wrong = (key: string, what: string): never => this.wrong([...place, key], what);
+    if (!of.senders.some((host) => host.name === from)) wrong("from", `there is no sender called "${from}".`);
+    if (table["to"] !== of.receiver.name) wrong("to", `flows of the page go to the receiver, "${of.receiver.name}".`);
+    const group = plain.group ?? freeName(`${from}-${of.receiver.name}`, [...taken, ...of.groups.map((each) => each.group)]);
+    if (!isName(group)) wrong("group", `"${group}" is not a name for a group of flows.`);
+    if (of.groups.some((each) => each.group === group)) wrong("group", `another group of flows is called "${group}".`);
+    if ((start ?? 0) >= of.duration) wrong("start", "is not within the run.");
+    const last = (start ?? 0) + (plain.start_within ?? 0);
+    if (stop !== null && (stop <= last || stop >= of.duration))
+      wrong("stop", "is not between the last start and the end of the run.");
+    const { profile, stack } = this.stack(table["stack"] ?? {}, [...place, "stack"]);
+    if (profile !== null && (profile !== of.profile || Object.keys(of.stack).length))
+      wrong("stack", "the page has one profile for all flows.");
+    const control = this.control(table["tcp"], [...place, "tcp"]);
+    const { one_way: isOneWay } = find(this.known.congestion_controls, control.tcp.name) ?? {};
+    if (isOneWay && "stack" in table) wrong("stack", `${control.tcp.name} has no stack, because it only sends.`);
+    return { ...plain, group, ...control, stack };
+  }
+
+  private control(given: unknown, place: Place): Pick<Group, "tcp" | "slow_start"> {
+    const slowStarts = this.known.slow_starts;
+    const slowStart = nameOf("slow_start", slowStarts);
+    if (isTable(given) && ("file" in given || "linux" in given)) {
+      const name = this.own.find((one) => given["file"] === `${one}.py`);
+      if (name === undefined) return this.wrong(place, "a page cannot read another file; write the algorithm in the page.");
+      const slow_start = "slow_start" in given ? canonical(this.value(given, slowStart, place), slowStarts) : null;
+      return { tcp: { name, parameters: {} }, slow_start };
     }
-    let slowStart: string | null = null;
-    if ("slow_start" in chosen) {
-      if (isRateBased(control)) this.wrong([...at, "slow_start"], `${control.name} has no slow start.`);
-      const wanted = this.string(chosen["slow_start"], [...at, "slow_start"]);
-      const found = find(this.known.slow_starts, wanted);
-      if (!found)
-        this.wrong(
-          [...at, "slow_start"],
-          `unknown slow start "${wanted}" (known: ${this.known.slow_starts.map((one) => one.name).join(", ")})`,
-        );
-      slowStart = found.name;
-    }
-    const stack = this.stack(table["stack"] ?? {}, [...place, "stack"]);
-    if (stack.profile !== null && stack.profile !== of.profile)
-      this.wrong([...place, "stack"], "the page has one profile for all flows.");
-    const time = (key: string): number | null => (key in table ? this.quantity(table[key], [...place, key], DURATION) : null);
-    const usual = `${sender}-${of.receiver.name}`;
-    return {
-      name:
-        "group" in table
-          ? this.string(table["group"], [...place, "group"])
-          : freeName(
-              usual,
-              of.groups.map((each) => each.name),
-            ),
-      count: "count" in table ? this.whole(table["count"], [...place, "count"]) : 1,
-      tcp: { name: control.name, parameters: this.values(chosen, at, control.parameters, control.name, ["name", "slow_start"]) },
-      slowStart,
-      stack: stack.settings,
-      sender,
-      start: time("start"),
-      stop: time("stop"),
-    };
+    const { entry, chosen, other } = this.choice(given, place, "congestion control", this.known.congestion_controls, slowStart);
+    if (other !== null && isRateBased(entry)) this.wrong([...place, "slow_start"], `${entry.name} has no slow start.`);
+    return { tcp: chosen, slow_start: canonical(other, slowStarts) };
   }
 }
 
 const HEADER = /^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?/;
 
 /** The line on which a key stands, or else the table or list that it is in. */
-export function lineOf(text: string, place: Place): number {
+function lineOf(text: string, place: Place): number {
   const lines = text.split(/\r?\n/);
   const tables = new Map<string, number>();
   let at: (string | number)[] = [];

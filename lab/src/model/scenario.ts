@@ -1,98 +1,116 @@
 // A setting as the TOML that `sojourn run` takes.
 
-import { type Catalogue, find, type Parameter, type Value, type Values } from "./catalogue";
-import { flowCount, type Group, intervals, type Own, type Setting } from "./setting";
-import { controlOf, type Declared } from "./specification";
-import { DURATION, format, formatLimit, formatValue, RATE, SIZE } from "./units";
+import { type Catalogue, find, type Parameter, type Values } from "./catalogue";
+import { KEYS, LIMIT } from "./keys";
+import { isTable, type Table } from "./reading";
+import { type Group, intervals, type Own, type Setting } from "./setting";
+import type { Declared } from "./specification";
+import { DIMENSIONS, formatValue } from "./units";
 
-const quoted = (text: string): string => JSON.stringify(text);
-
-function written(value: Value, parameter: Parameter): string {
-  if (typeof value === "boolean") return String(value);
-  if (parameter.kind === "integer" && typeof value === "number") return String(value);
-  if (parameter.kind === "number" && typeof value === "number") return Number.isInteger(value) ? `${value}.0` : String(value);
-  return quoted(formatValue(value, parameter));
+function written(value: Values[string], parameter: Parameter): unknown {
+  if (typeof value === "object" && value !== null) return formatValue(value, parameter);
+  if (!DIMENSIONS[parameter.kind]) return value;
+  return typeof value === "number" ? formatValue(value, parameter) : JSON.stringify(value);
 }
 
-function keys(values: Values, parameters: readonly Parameter[]): string[] {
-  return Object.entries(values).flatMap(([name, value]) => {
+/** The keys of a table, but those that are null. */
+function keys(of: object, parameters: readonly Parameter[]): Table {
+  const values = of as Values;
+  const given = parameters.filter((each) => values[each.name] !== null);
+  return Object.fromEntries(given.map((each) => [each.name, written(values[each.name] ?? null, each)]));
+}
+
+/** What is set of an algorithm or stack. */
+function set(values: Values, parameters: readonly Parameter[]): Table {
+  const entries = Object.entries(values).map(([name, value]) => {
     const parameter = parameters.find((one) => one.name === name);
-    return parameter ? [`${name} = ${written(value, parameter)}`] : [];
+    return [name, parameter ? written(value, parameter) : value];
   });
+  return Object.fromEntries(entries) as Table;
 }
 
-/** The scenario; `name` is that of its results. Algorithms of the page are files beside it, `mine.py` of `mine`. */
+/** The scenario as a table. Algorithms of the page are files beside it, `mine.py` of `mine`, with the parameters that are declared. */
+export function toTable(
+  of: Setting,
+  known: Catalogue,
+  own: readonly string[],
+  declared: (name: string) => readonly Parameter[] = () => [],
+) {
+  const tcp = ({ tcp: { name, parameters }, slow_start }: Group): Table => {
+    const slowStart = slow_start === null ? {} : { slow_start };
+    if (!own.includes(name))
+      return { name, ...slowStart, ...set(parameters, find(known.congestion_controls, name)?.parameters ?? []) };
+    return {
+      file: `${name}.py`,
+      ...slowStart,
+      ...keys(
+        parameters,
+        declared(name).filter((one) => one.name in parameters),
+      ),
+    };
+  };
+  const { queue, limit, policer } = of.bottleneck;
+  return {
+    ...keys(of, KEYS.scenario.taken),
+    stack: { profile: of.profile, ...set(of.stack, known.stack_settings) },
+    network: {
+      dumbbell: {
+        senders: of.senders.map((each) => keys(each, KEYS.host.taken)),
+        receivers: [keys(of.receiver, KEYS.host.taken)],
+        bottleneck: {
+          ...keys(of.bottleneck, KEYS.bottleneck.taken),
+          queue: {
+            name: queue.name,
+            ...keys({ limit }, [LIMIT]),
+            ...set(queue.parameters, find(known.queues, queue.name)?.parameters ?? []),
+          },
+          ...(policer ? { impairments: { policer: keys(policer, KEYS.policer.taken) } } : {}),
+        },
+      },
+    },
+    flows: of.groups.map((each) => ({
+      to: of.receiver.name,
+      ...keys(each, KEYS.flows.taken),
+      tcp: tcp(each),
+      ...(Object.keys(each.stack).length ? { stack: set(each.stack, known.stack_settings) } : {}),
+    })),
+    probe: keys(intervals(of), KEYS.probe.taken),
+  };
+}
+
+function inline(value: unknown): string {
+  if (Array.isArray(value))
+    return value.length > 1
+      ? `[\n${value.map((each) => `    ${inline(each)},\n`).join("")}]`
+      : `[${value.map(inline).join(", ")}]`;
+  return isTable(value) ? `{ ${lines(value).join(", ")} }` : JSON.stringify(value);
+}
+
+function lines(table: Table): string[] {
+  return Object.entries(table).map(([name, value]) => `${name} = ${inline(value)}`);
+}
+
+/** The scenario as a file; `name` is that of its results. */
 export function toToml(of: Setting, known: Catalogue, own: readonly Own[], declared: Declared, name = "lab"): string {
-  const centre = of.bottleneck;
-  const discipline = find(known.queues, centre.queue.name);
-  const queue = [
-    `name = ${quoted(centre.queue.name)}`,
-    ...(centre.limit === null ? [] : [`limit = ${quoted(formatLimit(centre.limit))}`]),
-    ...keys(centre.queue.parameters, discipline?.parameters ?? []),
+  const parametersOf = (each: string): readonly Parameter[] =>
+    own.filter((one) => one.name === each).flatMap((one) => declared(one).parameters);
+  const { stack, network, flows, probe, ...run } = toTable(
+    of,
+    known,
+    own.map((one) => one.name),
+    parametersOf,
+  );
+  const { bottleneck, ...ends } = network.dumbbell;
+  const needed = own.filter((one) => of.groups.some((each) => each.tcp.name === one.name));
+  const parts = [
+    ["# From Sojourn's laboratory in a browser page. Run it:", "#", `#   sojourn run ${name}.toml`],
+    ...needed.map((one) => [`# It needs ${one.name}.py beside it, which the page gives.`]),
+    lines({ name, ...run }),
+    ["[stack]", ...lines(stack)],
+    ["[network.dumbbell]", ...lines(ends)],
+    ["[network.dumbbell.bottleneck]", ...lines(bottleneck)],
+    ...flows.map((each) => ["[[flows]]", ...lines(each)]),
+    ["[probe]", ...lines(probe)],
   ];
-  const host = (each: { name: string; rate: number; delay: number }): string =>
-    `{ name = ${quoted(each.name)}, rate = ${quoted(format(each.rate, RATE))}, delay = ${quoted(format(each.delay, DURATION))} }`;
-  const { queue: queueSeries, flow: flowSeries } = intervals(of);
-  const lines = [
-    "# From Sojourn's laboratory in a browser page. Run it:",
-    "#",
-    `#   sojourn run ${name}.toml`,
-    ...own
-      .filter((one) => of.groups.some((each) => each.tcp.name === one.name))
-      .map((one) => `#\n# It needs ${one.name}.py beside it, which the page gives.`),
-    "",
-    `name = ${quoted(name)}`,
-    `seed = ${of.seed}`,
-    `duration = ${quoted(format(of.duration, DURATION))}`,
-    `warm_up = ${quoted(format(of.warmUp, DURATION))}`,
-    ...(of.overhead === null ? [] : [`sender_overhead = ${quoted(format(of.overhead, DURATION))}`]),
-    "",
-    "[stack]",
-    `profile = ${quoted(of.profile)}`,
-    ...keys(of.stack, known.stack_settings),
-    "",
-    "[network.dumbbell]",
-    "senders = [",
-    ...of.senders.map((each) => `    ${host(each)},`),
-    "]",
-    `receivers = [${host(of.receiver)}]`,
-    "",
-    "[network.dumbbell.bottleneck]",
-    `rate = ${quoted(format(centre.rate, RATE))}`,
-    `delay = ${quoted(format(centre.delay, DURATION))}`,
-    ...(centre.loss ? [`loss = ${centre.loss}`] : []),
-    `queue = { ${queue.join(", ")} }`,
-    ...(centre.policer
-      ? [
-          `impairments = { policer = { rate = ${quoted(format(centre.policer.rate, RATE))}, burst = ${quoted(format(centre.policer.burst, SIZE))} } }`,
-        ]
-      : []),
-    ...of.groups.flatMap((each) => ["", "[[flows]]", ...flows(of, each, known, own, declared)]),
-    "",
-    `[probe] # ${flowCount(of)} flows`,
-    `queue_series = ${quoted(format(queueSeries, DURATION))}`,
-    `flow_series = ${quoted(format(flowSeries, DURATION))}`,
-  ];
-  return `${lines.join("\n")}\n`;
-}
-
-function flows(of: Setting, each: Group, known: Catalogue, own: readonly Own[], declared: Declared): string[] {
-  const control = controlOf(each, known, own, declared);
-  const isOwn = own.some((one) => one.name === each.tcp.name);
-  const tcp = [
-    isOwn ? `file = ${quoted(`${each.tcp.name}.py`)}` : `name = ${quoted(each.tcp.name)}`,
-    ...(each.slowStart === null || control.class === "rate" ? [] : [`slow_start = ${quoted(each.slowStart)}`]),
-    ...keys(each.tcp.parameters, control.parameters),
-  ];
-  const stack = control.one_way ? [] : keys(each.stack, known.stack_settings);
-  return [
-    `from = ${quoted(each.sender)}`,
-    `to = ${quoted(of.receiver.name)}`,
-    `group = ${quoted(each.name)}`,
-    `count = ${each.count}`,
-    `tcp = { ${tcp.join(", ")} }`,
-    ...(each.start === null ? [] : [`start = ${quoted(format(each.start, DURATION))}`]),
-    ...(each.stop === null ? [] : [`stop = ${quoted(format(each.stop, DURATION))}`]),
-    ...(stack.length ? [`stack = { ${stack.join(", ")} }`] : []),
-  ];
+  return parts.map((each) => `${each.join("\n")}\n`).join("\n");
 }

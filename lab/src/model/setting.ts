@@ -1,7 +1,7 @@
-// A setting of the page: a dumbbell, its flows, and what is chosen for them. Times are in picoseconds, rates in bit/s.
+// A setting of the page: a dumbbell, its flows, and what is chosen for them. Keys of scenarios have their names; times are in
+// picoseconds, rates in bit/s.
 
-import type { Algorithm, Values } from "./catalogue";
-import type { Limit } from "./units";
+import type { Algorithm, Limit, Values } from "./catalogue";
 
 /** An algorithm by name, with the parameters that were set. The others have their defaults. */
 export interface Choice {
@@ -11,17 +11,19 @@ export interface Choice {
 
 export interface Group {
   /** Its name in results. */
-  name: string;
+  group: string;
   count: number;
   tcp: Choice;
   /** The slow start; null is the usual one. */
-  slowStart: string | null;
+  slow_start: string | null;
   /** What differs from the stack of all. */
   stack: Values;
   /** The host that sends. */
-  sender: string;
+  from: string;
   /** Null: at random within the first second. */
   start: number | null;
+  /** Null: at once, or as `start` says. */
+  start_within: number | null;
   stop: number | null;
 }
 
@@ -35,9 +37,9 @@ export interface Host {
 export interface Setting {
   seed: number;
   duration: number;
-  warmUp: number;
+  warm_up: number;
   /** The most that a sender takes over a packet, at random; null: the time of a packet at the bottleneck. */
-  overhead: number | null;
+  sender_overhead: number | null;
   profile: string;
   stack: Values;
   bottleneck: {
@@ -52,7 +54,7 @@ export interface Setting {
   receiver: Host;
   groups: Group[];
   /** Between samples; null: as many as a picture has room for. */
-  probe: { queue: number | null; flow: number | null };
+  probe: { queue_series: number | null; flow_series: number | null };
 }
 
 /** An algorithm that is written in the page. */
@@ -74,15 +76,16 @@ const S = 1e12;
 /** Flows, and the propagation delay of their path there and back. */
 export type Path = Group & { roundTrip: number };
 
-export function path(name: string, control: string, count: number, roundTrip: number, more: Partial<Group> = {}): Path {
+export function path(group: string, control: string, count: number, roundTrip: number, more: Partial<Group> = {}): Path {
   return {
-    name,
+    group,
     count,
     tcp: { name: control, parameters: {} },
-    slowStart: null,
+    slow_start: null,
     stack: {},
-    sender: "sender",
+    from: "sender",
     start: null,
+    start_within: null,
     stop: null,
     ...more,
     roundTrip,
@@ -95,8 +98,8 @@ export function setting(paths: Path[], bottleneck: Partial<Setting["bottleneck"]
   return {
     seed: 1,
     duration: 30 * S,
-    warmUp: 5 * S,
-    overhead: null,
+    warm_up: 5 * S,
+    sender_overhead: null,
     profile: "linux-6",
     stack: {},
     bottleneck: {
@@ -110,16 +113,16 @@ export function setting(paths: Path[], bottleneck: Partial<Setting["bottleneck"]
     },
     senders: paths.map(({ roundTrip }, index) => ({ name: name(index), rate: 1e9, delay: roundTrip / 2 })),
     receiver: { name: "receiver", rate: 1e9, delay: 0 },
-    groups: paths.map(({ roundTrip: _, ...each }, index) => ({ ...each, sender: name(index) })),
-    probe: { queue: null, flow: null },
+    groups: paths.map(({ roundTrip: _, ...each }, index) => ({ ...each, from: name(index) })),
+    probe: { queue_series: null, flow_series: null },
     ...more,
   };
 }
 
 /** The host of a group's senders. */
 export function senderOf(of: Setting, each: Group): Host {
-  const found = of.senders.find((host) => host.name === each.sender);
-  if (!found) throw new Error(`there is no sender called "${each.sender}"`);
+  const found = of.senders.find((host) => host.name === each.from);
+  if (!found) throw new Error(`there is no sender called "${each.from}"`);
   return found;
 }
 
@@ -135,7 +138,7 @@ export function flowCount(of: Setting): number {
 /** A discipline as it is when it is chosen. One that must be told which flows it drops first is told the first. */
 export function chosen(discipline: Algorithm, of: Setting): Choice {
   const asks = discipline.parameters.some((each) => each.name === "hungriest");
-  const parameters: Values = asks ? { hungriest: of.groups[0]?.name ?? "" } : {};
+  const parameters: Values = asks ? { hungriest: of.groups[0]?.group ?? "" } : {};
   return { name: discipline.name, parameters };
 }
 
@@ -151,11 +154,11 @@ function round(atLeast: number): number {
 }
 
 /** The time between samples of queues, and of flows: of many flows there are fewer, so that all of them have room. */
-export function intervals(of: Setting): { queue: number; flow: number } {
+export function intervals(of: Setting): { queue_series: number; flow_series: number } {
   const flows = Math.max(1, flowCount(of) / 20);
   return {
-    queue: of.probe.queue ?? Math.max(MS, round(of.duration / 2000)),
-    flow: of.probe.flow ?? Math.max(MS, round((of.duration * flows) / 1000)),
+    queue_series: of.probe.queue_series ?? Math.max(MS, round(of.duration / 2000)),
+    flow_series: of.probe.flow_series ?? Math.max(MS, round((of.duration * flows) / 1000)),
   };
 }
 
@@ -164,4 +167,19 @@ export function freeName(wanted: string, taken: readonly string[]): string {
   let name = wanted;
   for (let number = 2; taken.includes(name); number += 1) name = `${wanted} ${number}`;
   return name;
+}
+
+/** Whether it can be the name of a host or of flows. */
+export function isName(value: string): boolean {
+  return /^[^\s"\\\p{C}](?:[^"\\\p{C}]{0,58}[^\s"\\\p{C}])?$/u.test(value);
+}
+
+/** Flows without a start begin at random within this time, or this share of the time they have if that is shorter. */
+const START_WITHIN = 1e12;
+const START_SHARE = 10;
+
+/** Within which time the flows of a group start. */
+export function startWithin(of: Setting, each: Group): number {
+  if (each.start_within !== null) return each.start_within;
+  return each.start === null ? Math.min(START_WITHIN, Math.floor((each.stop ?? of.duration) / START_SHARE)) : 0;
 }

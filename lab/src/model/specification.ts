@@ -2,14 +2,11 @@
 // copies, key by key (python/sojourn/specification.py); a test compares the two.
 
 import { type Algorithm, type Catalogue, defaults, find, isRateBased, ownDefaults, type Values } from "./catalogue";
-import { type Group, intervals, type Own, type Setting } from "./setting";
+import { type Group, intervals, type Own, type Setting, startWithin } from "./setting";
 import { Wrong } from "./units";
 
 type Json = Record<string, unknown>;
 
-/** Flows without a start begin at random within this time, or this share of the time they have if that is shorter. */
-const START_WITHIN = 1e12;
-const START_SHARE = 10;
 /** The senders' overhead is at most the time that the bottleneck takes for so many bytes. */
 const OVERHEAD_BYTES = 1500;
 
@@ -69,22 +66,21 @@ export function specify(of: Setting, known: Catalogue, own: readonly Own[], decl
   const plugins: Json[] = [];
   const flows = of.groups.map((each) => ({
     count: each.count,
-    from: of.senders.findIndex((host) => host.name === each.sender),
+    from: of.senders.findIndex((host) => host.name === each.from),
     to: receiver,
-    group: each.name,
+    group: each.group,
     start: each.start ?? 0,
-    start_within: each.start === null ? Math.min(START_WITHIN, Math.floor((each.stop ?? of.duration) / START_SHARE)) : 0,
+    start_within: startWithin(of, each),
     stop: each.stop,
     size: null,
     source: sourceOf(of, each, known, own, declared, stacks, plugins),
   }));
-  const { queue: queueSeries, flow: flowSeries } = intervals(of);
   return {
     seed: of.seed,
     duration: of.duration,
-    warm_up: of.warmUp,
+    warm_up: of.warm_up,
     sender_overhead: stacks.some((stack) => stack["random_overhead"])
-      ? (of.overhead ?? Math.floor((OVERHEAD_BYTES * 8 * 1e12) / centre.rate))
+      ? (of.sender_overhead ?? Math.floor((OVERHEAD_BYTES * 8 * 1e12) / centre.rate))
       : 0,
     nodes: [...of.senders.map((host) => host.name), "left", "right", of.receiver.name],
     links: [
@@ -104,7 +100,7 @@ export function specify(of: Setting, known: Catalogue, own: readonly Own[], decl
     ],
     stacks,
     flows,
-    probe: { queue_statistics: true, queue_series: queueSeries, flow_series: flowSeries },
+    probe: { queue_statistics: true, ...intervals(of) },
     ...(plugins.length ? { plugins } : {}),
   };
 }
@@ -127,7 +123,7 @@ function sourceOf(
   const stack: Values = {
     ...Object.fromEntries(profile.settings.map((one) => [one.name, one.value])),
     ...ownKinds("stack"),
-    ...(of.overhead ? { random_overhead: true } : {}),
+    ...(of.sender_overhead ? { random_overhead: true } : {}),
     ...of.stack,
     ...each.stack,
   };
@@ -151,7 +147,7 @@ function sourceOf(
 
 function slowStartOf(each: Group, control: Algorithm, known: Catalogue, profile: Values): unknown {
   const { name: usual, ...given } = { name: known.slow_starts[0]?.name ?? "", ...profile };
-  const name = (isRateBased(control) ? null : each.slowStart) ?? String(usual);
+  const name = (isRateBased(control) ? null : each.slow_start) ?? String(usual);
   const entry = find(known.slow_starts, name);
   if (!entry) throw new Wrong(`there is no slow start called "${name}"`);
   if (!entry.parameters.length) return entry.name;
@@ -161,10 +157,9 @@ function slowStartOf(each: Group, control: Algorithm, known: Catalogue, profile:
 
 /** Which flows have unlimited demand and are there for the measuring window: a fair share is theirs to have. */
 export function longLived(of: Setting, known: Catalogue, own: readonly Own[], declared: Declared): boolean[] {
-  const latest = of.warmUp + 0.1 * (of.duration - of.warmUp);
+  const latest = of.warm_up + 0.1 * (of.duration - of.warm_up);
   return of.groups.flatMap((each) => {
     const limited = each.stop !== null || controlOf(each, known, own, declared).unresponsive === true;
-    const within = each.start === null ? Math.min(START_WITHIN, Math.floor((each.stop ?? of.duration) / START_SHARE)) : 0;
-    return new Array<boolean>(each.count).fill(!limited && (each.start ?? 0) + within <= latest);
+    return new Array<boolean>(each.count).fill(!limited && (each.start ?? 0) + startWithin(of, each) <= latest);
   });
 }

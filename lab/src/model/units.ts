@@ -1,6 +1,6 @@
 // Quantities with units, read exactly: whole picoseconds, bytes and bits per second, as in scenario files.
 
-import type { Length, Parameter, Value } from "./catalogue";
+import type { Length, Limit, Parameter, Value } from "./catalogue";
 
 export interface Dimension {
   name: string;
@@ -61,7 +61,6 @@ export class Wrong extends Error {}
 const QUANTITY = /^\s*([+-]?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,3}))?\s*(\S.*?)?\s*$/;
 
 interface Split {
-  text: string;
   /** The number is digits times ten to the exponent. */
   digits: bigint;
   exponent: number;
@@ -78,26 +77,7 @@ function split(text: string, dimension: Dimension): Split {
     throw new Wrong(`"${text}" has no unit; write a ${dimension.name} such as "${dimension.example}"`);
   }
   const digits = BigInt(`${whole}${fraction}`) * (sign === "-" ? -1n : 1n);
-  return { text, digits, exponent: Number(exponent) - fraction.length, unit };
-}
-
-function whole(given: Split, factor: number, dimension: Dimension): number {
-  const { text, digits, exponent } = given;
-  let value = digits * BigInt(factor);
-  if (exponent > 40) throw new Wrong(`"${text}" is too large for a ${dimension.name}`);
-  if (exponent >= 0) {
-    value *= 10n ** BigInt(exponent);
-  } else {
-    const divisor = 10n ** BigInt(-exponent);
-    if (value % divisor !== 0n) {
-      const base = dimension.units.find(([, each]) => each === 1)?.[0] ?? "";
-      throw new Wrong(`"${text}" is not a whole number of ${base}`);
-    }
-    value /= divisor;
-  }
-  const number = Number(value);
-  if (!Number.isSafeInteger(number)) throw new Wrong(`"${text}" is too large for a ${dimension.name}`);
-  return number;
+  return { digits, exponent: Number(exponent) - fraction.length, unit };
 }
 
 function factorOf(dimension: Dimension, unit: string): number | undefined {
@@ -107,20 +87,30 @@ function factorOf(dimension: Dimension, unit: string): number | undefined {
 
 /** The quantity in the base unit. */
 export function parse(text: string, dimension: Dimension): number {
-  const given = split(text, dimension);
-  const factor = factorOf(dimension, given.unit);
+  const { digits, exponent, unit } = split(text, dimension);
+  const factor = factorOf(dimension, unit);
   if (factor === undefined) {
-    const known = dimension.units.map(([unit]) => unit).join(", ");
-    throw new Wrong(`"${text}": unknown unit "${given.unit}" (known: ${known})`);
+    throw new Wrong(`"${text}": unknown unit "${unit}" (known: ${dimension.units.map(([each]) => each).join(", ")})`);
   }
-  return whole(given, factor, dimension);
+  const [times, divisor] = exponent < 0 ? [1n, 10n ** BigInt(-exponent)] : [10n ** BigInt(exponent), 1n];
+  const value = digits * BigInt(factor) * times;
+  if (value % divisor !== 0n) {
+    throw new Wrong(`"${text}" is not a whole number of ${dimension.units.find(([, each]) => each === 1)?.[0]}`);
+  }
+  const number = Number(value / divisor);
+  if (!Number.isSafeInteger(number)) throw new Wrong(`"${text}" is too large for a ${dimension.name}`);
+  return number;
 }
 
 /** The shortest way to write a value: in the largest unit that needs no fraction. */
 export function format(value: number, dimension: Dimension): string {
   const units = [...dimension.units].sort((a, b) => b[1] - a[1]);
   const found = value === 0 ? undefined : units.find(([, factor]) => value % factor === 0);
-  return found ? `${value / found[1]} ${found[0]}` : `0 ${dimension.units[0]?.[0]}`;
+  const [unit, factor] = found ?? [
+    value === 0 ? dimension.units[0]?.[0] : dimension.units.find(([, each]) => each === 1)?.[0],
+    1,
+  ];
+  return `${value / factor} ${unit}`;
 }
 
 /** A value for people: four significant digits at most, in the largest unit not above it. */
@@ -132,30 +122,25 @@ export function approximate(value: number, dimension: Dimension): string {
   return `${Number((value / factor).toPrecision(4))} ${unit}`;
 }
 
-export type Limit = Length | { bandwidth_delay_products: number } | null;
-
-/** Reads "900 packets", "64 KiB" or "8 BDP". */
-export function parseLimit(text: string): Limit {
+/** Reads "50 packets" or "64 KiB"; of a queue's limit, which is more than 0, "8 BDP" as well. */
+export function parseLength<T extends "limit" | "queue_length">(
+  text: string,
+  kind: T,
+): T extends "limit" ? Exclude<Limit, null> : Length;
+export function parseLength(text: string, kind: "limit" | "queue_length"): Exclude<Limit, null> {
   const given = split(text, PACKETS);
-  if (given.unit === "BDP") {
-    const amount = Number(`${given.digits}e${given.exponent}`);
-    if (!(amount > 0)) throw new Wrong(`"${text}": a queue limit must be more than 0 BDP`);
-    return { bandwidth_delay_products: amount };
+  const dimension = [PACKETS, SIZE].find((each) => factorOf(each, given.unit) !== undefined);
+  const isLimit = kind === "limit";
+  const inProducts = isLimit && given.unit === "BDP";
+  if (!dimension && !inProducts) {
+    const known = [PACKETS, SIZE].flatMap((each) => each.units.map(([unit]) => unit));
+    throw new Wrong(`"${text}": unknown unit "${given.unit}" (known: ${[...known, ...(isLimit ? ["BDP"] : [])].join(", ")})`);
   }
-  const limit = parseLength(text, "packets, B, kB, MB, GB, KiB, MiB, GiB, BDP");
-  if (Object.values(limit)[0] === 0) throw new Wrong(`"${text}": a queue limit must be more than 0`);
-  return limit;
-}
-
-/** Reads "50 packets" or "64 KiB". */
-export function parseLength(text: string, known = "packets, B, kB, MB, GB, KiB, MiB, GiB"): Length {
-  const given = split(text, PACKETS);
-  const inPackets = factorOf(PACKETS, given.unit);
-  const factor = inPackets ?? factorOf(SIZE, given.unit);
-  if (factor === undefined) throw new Wrong(`"${text}": unknown unit "${given.unit}" (known: ${known})`);
-  const amount = whole(given, factor, inPackets === undefined ? SIZE : PACKETS);
-  if (amount < 0) throw new Wrong(`"${text}": a queue length must be at least 0`);
-  return inPackets === undefined ? { bytes: amount } : { packets: amount };
+  const amount = dimension ? parse(text, dimension) : Number(`${given.digits}e${given.exponent}`);
+  if (amount < 0 || (isLimit && amount === 0)) {
+    throw new Wrong(`"${text}": a ${isLimit ? "queue limit must be more than" : "queue length must be at least"} 0`);
+  }
+  return inProducts ? { bandwidth_delay_products: amount } : dimension === PACKETS ? { packets: amount } : { bytes: amount };
 }
 
 /** A limit as a scenario writes it. */
@@ -165,7 +150,7 @@ export function formatLimit(limit: Exclude<Limit, null>): string {
   return `${limit.bandwidth_delay_products} BDP`;
 }
 
-const DIMENSIONS: Partial<Record<Parameter["kind"], Dimension>> = { duration: DURATION, size: SIZE, rate: RATE };
+export const DIMENSIONS: Partial<Record<Parameter["kind"], Dimension>> = { duration: DURATION, size: SIZE, rate: RATE };
 
 /** A value of a parameter as a scenario writes it, without quotes. */
 export function formatValue(value: Value, parameter: Parameter): string {
@@ -186,39 +171,32 @@ export function allowed(parameter: Parameter): string {
   return [parameter.kind.replace("_", " "), ...bounds].join(" ");
 }
 
+const TYPES: Partial<Record<Parameter["kind"], (given: unknown) => boolean>> = {
+  boolean: (given) => typeof given === "boolean",
+  text: (given) => typeof given === "string",
+  integer: (given) => Number.isInteger(given),
+  number: (given) => Number.isFinite(given),
+};
+
 /** The value that a text, or what a file says, means for a parameter. */
 export function readValue(given: unknown, parameter: Parameter): Value {
-  const dimension = DIMENSIONS[parameter.kind];
+  const { kind, choices, minimum, maximum } = parameter;
   const shown = JSON.stringify(given);
-  if (dimension || parameter.kind === "queue_length") {
-    if (typeof given !== "string") {
-      throw new Wrong(`${shown} has no unit; write a ${(dimension ?? PACKETS).name} such as "${(dimension ?? PACKETS).example}"`);
-    }
-    return dimension ? within(parse(given, dimension), parameter) : parseLength(given);
+  const isLength = kind === "queue_length" || kind === "limit";
+  const dimension = isLength ? PACKETS : DIMENSIONS[kind];
+  if (dimension && typeof given !== "string") {
+    throw new Wrong(`${shown} has no unit; write a ${dimension.name} such as "${dimension.example}"`);
   }
-  switch (parameter.kind) {
-    case "boolean":
-      if (typeof given === "boolean") return given;
-      break;
-    case "choice":
-      if (typeof given === "string" && (parameter.choices ?? []).includes(given)) return given;
-      throw new Wrong(`unknown choice ${shown} (known: ${(parameter.choices ?? []).join(", ")})`);
-    case "text":
-      if (typeof given === "string") return given;
-      break;
-    case "integer":
-      if (typeof given === "number" && Number.isInteger(given)) return within(given, parameter);
-      break;
-    default:
-      if (typeof given === "number" && Number.isFinite(given)) return within(given, parameter);
+  if (isLength) return parseLength(given as string, kind);
+  if (kind === "choice") {
+    if (typeof given === "string" && choices?.includes(given)) return given;
+    throw new Wrong(`unknown choice ${shown} (known: ${choices?.join(", ")})`);
   }
-  throw new Wrong(`${shown} is not ${parameter.kind === "integer" ? "an" : "a"} ${parameter.kind}`);
-}
-
-function within(value: number, parameter: Parameter): number {
-  const { minimum: low, maximum: high } = parameter;
-  if ((low !== null && value < low) || (high !== null && value > high)) {
-    throw new Wrong(`${formatValue(value, parameter)} is out of range (${allowed(parameter)})`);
+  const value = dimension ? parse(given as string, dimension) : given;
+  if (!dimension && !TYPES[kind]?.(value)) throw new Wrong(`${shown} is not ${kind === "integer" ? "an" : "a"} ${kind}`);
+  if (typeof value === "number" && ((minimum !== null && value < minimum) || (maximum !== null && value > maximum))) {
+    const here = parameter.isBoundHere ? [" here", "; sojourn run takes more"] : ["", ""];
+    throw new Wrong(`${formatValue(value, parameter)} is out of range${here[0]} (${allowed(parameter)}${here[1]})`);
   }
-  return value;
+  return value as Value;
 }

@@ -76,7 +76,7 @@ export class Data {
     const byFlow = this.groupOf.length <= MOST_BANDS;
     const bands = byFlow
       ? this.groupOf.map((group, flow) => ({ name: this.nameOf(flow), group, flow, rates: [] as number[] }))
-      : this.setting.groups.map((each, group) => ({ name: each.name, group, flow: null, rates: [] as number[] }));
+      : this.setting.groups.map((each, group) => ({ name: each.group, group, flow: null, rates: [] as number[] }));
     const count = this.flowTimes.length;
     const stride = Math.max(1, Math.floor(count / 100));
     const times: number[] = [];
@@ -98,7 +98,7 @@ export class Data {
     const group = this.groupOf[flow] ?? 0;
     const each = this.setting.groups[group];
     if (!each) return "";
-    return each.count === 1 ? each.name : `${each.name} ${flow - this.groupOf.indexOf(group) + 1}`;
+    return each.count === 1 ? each.group : `${each.group} ${flow - this.groupOf.indexOf(group) + 1}`;
   }
 
   /** The share of the packets that waited no longer than a time, in ms. */

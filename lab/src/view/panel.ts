@@ -10,8 +10,8 @@ import {
   type Parameter,
   type Values,
 } from "../model/catalogue";
-import { MOST_FLOWS, MOST_GROUPS, MOST_RATE, MOST_SECONDS } from "../model/problems";
-import { chosen, freeName, type Group, type Own, roundTrip, type Setting, senderOf } from "../model/setting";
+import { DURATIONS, MOST_FLOWS, MOST_GROUPS, RATES } from "../model/keys";
+import { chosen, freeName, type Group, isName, type Own, roundTrip, type Setting, senderOf } from "../model/setting";
 import {
   allowed,
   approximate,
@@ -20,7 +20,7 @@ import {
   formatLimit,
   formatValue,
   parse,
-  parseLimit,
+  parseLength,
   RATE,
   readValue,
   SIZE,
@@ -79,7 +79,7 @@ export function panel(of: Setting, host: PanelHost): HTMLElement[] {
   return [bottleneck(of, host), flows(of, host), run(of, host)];
 }
 
-function within(least: number, most: number, dimension: typeof RATE): (value: number) => void {
+function within([least, most]: readonly [number, number], dimension: typeof RATE): (value: number) => void {
   return (value) => {
     if (value < least || value > most)
       throw new Wrong(`from ${approximate(least, dimension)} to ${approximate(most, dimension)}`);
@@ -101,7 +101,7 @@ function bottleneck(of: Setting, host: PanelHost): HTMLElement {
     centre.rate,
     { least: 1e6, most: 1e9 },
     set((value) => (centre.rate = value)),
-    within(1000, MOST_RATE, RATE),
+    within(RATES, RATE),
   );
   const choice = choiceField("Queue discipline", centre.queue.name, byClass(host.catalogue.queues), (name) => {
     const found = find(host.catalogue.queues, name);
@@ -133,7 +133,7 @@ function bottleneck(of: Setting, host: PanelHost): HTMLElement {
         const [rateText = "", burst] = text.split(",");
         if (burst === undefined) throw new Wrong('write "none" or a rate and a burst, such as "10 Mbit/s, 25 kB"');
         const policed = { rate: parse(rateText, RATE), burst: parse(burst, SIZE) };
-        within(1000, MOST_RATE, RATE)(policed.rate);
+        within(RATES, RATE)(policed.rate);
         if (policed.burst < 1) throw new Wrong("the burst is at least 1 B");
         centre.policer = policed;
       }
@@ -168,7 +168,7 @@ function buffer(of: Setting, host: PanelHost): HTMLElement {
     "Buffer",
     centre.limit === null ? "none" : formatLimit(centre.limit),
     (text) => {
-      centre.limit = text.trim() === "none" ? null : parseLimit(text);
+      centre.limit = text.trim() === "none" ? null : parseLength(text, "limit");
       host.changed();
     },
     '"100 packets", "64 KiB", "2 BDP", or "none" for no limit',
@@ -207,9 +207,9 @@ function flows(of: Setting, host: PanelHost): HTMLElement {
         of.senders.push({ ...senderOf(of, last), name: sender });
         const name = freeName(
           "flows",
-          of.groups.map((each) => each.name),
+          of.groups.map((each) => each.group),
         );
-        of.groups.push({ ...structuredClone(last), name, sender, count: 1 });
+        of.groups.push({ ...structuredClone(last), group: name, from: sender, count: 1 });
         host.rebuilt();
       },
     },
@@ -236,21 +236,21 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
     {
       type: "button",
       class: "quiet",
-      "aria-label": `Remove the flows ${each.name}`,
+      "aria-label": `Remove the flows ${each.group}`,
       disabled: of.groups.length === 1,
       click: () => {
         of.groups.splice(index, 1);
-        of.senders = of.senders.filter((one) => of.groups.some((other) => other.sender === one.name));
+        of.senders = of.senders.filter((one) => of.groups.some((other) => other.from === one.name));
         host.rebuilt();
       },
     },
     "Remove",
   );
-  const name = textField("Name", each.name, (text) => {
+  const name = textField("Name", each.group, (text) => {
     const given = text.trim();
-    if (!given || given.length > 60 || /["\\\p{C}]/u.test(given)) throw new Wrong("a name of 1 to 60 characters, without quotes");
-    if (of.groups.some((other) => other !== each && other.name === given)) throw new Wrong("another group has this name");
-    each.name = given;
+    if (!isName(given)) throw new Wrong("a name of 1 to 60 characters, without quotes");
+    if (of.groups.some((other) => other !== each && other.group === given)) throw new Wrong("another group has this name");
+    each.group = given;
     host.rebuilt();
   });
   const time = (label: string, value: number | null, none: string, take: (value: number | null) => void): HTMLElement =>
@@ -271,6 +271,10 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
       each.start = value;
       host.changed();
     }),
+    time("Starts spread over", each.start_within, "the usual", (value) => {
+      each.start_within = value;
+      host.changed();
+    }),
     time("Stop", each.stop, "never", (value) => {
       if (value !== null && value <= (each.start ?? 1e12)) throw new Wrong("later than the start");
       each.stop = value;
@@ -279,10 +283,10 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
     !isRateBased(control) &&
       choiceField(
         "Slow start",
-        each.slowStart ?? "",
+        each.slow_start ?? "",
         [{ heading: "", options: [{ value: "", text: "the usual one" }, ...slowStarts] }],
         (value) => {
-          each.slowStart = value || null;
+          each.slow_start = value || null;
           host.changed();
         },
       ),
@@ -297,8 +301,8 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
   swatch.style.background = groupColour(index);
   return h(
     "section",
-    { class: "group", "aria-label": `Flows ${each.name}` },
-    h("div", { class: "row" }, swatch, h("strong", {}, each.name), remove),
+    { class: "group", "aria-label": `Flows ${each.group}` },
+    h("div", { class: "row" }, swatch, h("strong", {}, each.group), remove),
     h(
       "div",
       { class: "pair" },
@@ -308,7 +312,8 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
       }),
       choiceField("Congestion control", each.tcp.name, controls(host), (value) => {
         each.tcp = { name: value, parameters: {} };
-        if (isRateBased(host.controlOf(each))) each.slowStart = null;
+        if (isRateBased(host.controlOf(each))) each.slow_start = null;
+        if (host.controlOf(each).one_way) each.stack = {};
         host.rebuilt();
       }),
     ),
@@ -345,16 +350,16 @@ function run(of: Setting, host: PanelHost): HTMLElement {
       of.duration,
       { least: 1e12, most: 300e12 },
       (value) => {
-        if (of.warmUp >= value) of.warmUp = Math.floor(value / 5);
+        if (of.warm_up >= value) of.warm_up = Math.floor(value / 5);
         of.duration = value;
         host.changed();
       },
-      within(1e9, MOST_SECONDS * 1e12, DURATION),
+      within(DURATIONS, DURATION),
     ),
-    textField("Measured from", format(of.warmUp, DURATION), (text) => {
+    textField("Measured from", format(of.warm_up, DURATION), (text) => {
       const value = parse(text, DURATION);
       if (value < 0 || value >= of.duration) throw new Wrong(`from 0 s to less than ${format(of.duration, DURATION)}`);
-      of.warmUp = value;
+      of.warm_up = value;
       host.changed();
     }),
     countField("Seed", of.seed, 0, Number.MAX_SAFE_INTEGER, (value) => {
@@ -363,11 +368,11 @@ function run(of: Setting, host: PanelHost): HTMLElement {
     }),
     textField(
       "Senders' random delay of a packet",
-      of.overhead === null ? "usual" : format(of.overhead, DURATION),
+      of.sender_overhead === null ? "usual" : format(of.sender_overhead, DURATION),
       (text) => {
         const value = ["", "usual"].includes(text.trim()) ? null : parse(text, DURATION);
         if (value !== null && (value < 0 || value > 1e12)) throw new Wrong("from 0 s to 1 s");
-        of.overhead = value;
+        of.sender_overhead = value;
         host.changed();
       },
       "usual: up to the time of a packet at the bottleneck; 0 s shows phase effects",
