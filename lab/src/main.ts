@@ -264,6 +264,7 @@ class Lab {
     }
     this.say("");
     this.asked = {};
+    document.body.dataset["state"] = "running";
     if (this.pending) return;
     this.pending = requestAnimationFrame(() => {
       this.pending = 0;
@@ -426,7 +427,8 @@ class Lab {
     }
     this.playback.over(Math.max(...Object.values(sides).map((data) => data.seconds)));
     const all = this.settings().map(([side]) => this.sides[side]);
-    const is = (what: (data: Data) => unknown): boolean => all.every(({ data, isCurrent }) => isCurrent && data && what(data));
+    const is = (what: (data: Data) => unknown): boolean =>
+      !this.pending && all.every(({ data, isCurrent }) => isCurrent && data && what(data));
     // What is shown is of what was set last.
     if (is(() => true)) performance.mark("sojourn:drawn");
     document.body.dataset["state"] = is((data) => data.packets) ? "traced" : is((data) => data.numbers) ? "done" : "running";
