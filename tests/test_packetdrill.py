@@ -2,6 +2,7 @@
 
 import os
 import tomllib
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from conftest import ROOT
+from count_packetdrill import counted
 from sojourn import packetdrill
 from sojourn.cli.commands import sojourn as cli
 from sojourn.errors import InputError
@@ -59,6 +61,16 @@ def test_scripts_of_others(script: Path, verdict: str) -> None:
         pytest.skip(f"{script.parts[0]} is not there (make packetdrill)")
     found = packetdrill.run(place / script)
     assert found.verdict == verdict, found.difference or found.feature
+
+
+def test_day_is_of_its_collection() -> None:
+    """The day of a count is written, and later changed, at the collections that were counted and nowhere else."""
+    text = "".join(f'[[collection]]\nname = "{name}"\nfolder = "x"\npassed = []\n\n' for name in ("linux", "linux-newer"))
+    once = counted(text, "linux", "2026-11-23")
+    assert [each.get("counted") for each in tomllib.loads(once)["collection"]] == [date(2026, 11, 23), None]
+    again = counted(counted(once, "linux", "2026-11-24"), "linux-newer", "2026-11-25")
+    assert [each["counted"] for each in tomllib.loads(again)["collection"]] == [date(2026, 11, 24), date(2026, 11, 25)]
+    assert again.replace("counted = 2026-11-24\n", "").replace("counted = 2026-11-25\n", "") == text
 
 
 def test_difference_told(tmp_path: Path) -> None:
