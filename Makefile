@@ -15,6 +15,11 @@ export PYTHONDONTWRITEBYTECODE =
 CHECKED := target/checked
 RUST_CHECKED := $(CHECKED)/toolchain rustfmt.toml Cargo.toml Cargo.lock $(shell find crates -type f)
 
+# The laboratory's page stands for its build, and what npm writes last for its packages; where there is none, it is tried again.
+LAB := lab/dist/laboratory.html
+LAB_PACKAGES := lab/node_modules/.package-lock.json
+LAB_SOURCES := $(shell find lab -maxdepth 1 -type f) $(shell find lab/src -type f)
+
 # Tests on each core; more than eight processes bring nothing and take half a gigabyte each.
 IN_PARALLEL := --numprocesses=logical --maxprocesses=8 --dist=worksteal
 PYTEST := $(BIN)/pytest $(IN_PARALLEL)
@@ -61,8 +66,17 @@ docs-numbers: setup tools
 	$(BIN)/python docs/hooks/made --results $(RESULTS) $(STUDIES)
 
 # The laboratory, a page with the engine in it, into lab/dist/. It needs npm, and Rust for WebAssembly; without them it is left out.
-lab:
-	@lab/make.sh
+lab: $(LAB)
+
+$(LAB_PACKAGES): lab/package.json lab/package-lock.json
+	@lab/make.sh packages
+
+$(LAB): $(LAB_PACKAGES) $(LAB_SOURCES) $(RUST_SOURCES) docs/scenario.schema.json $(CHECKED)/toolchain
+	@lab/make.sh build
+
+$(CHECKED)/lab: $(LAB_PACKAGES) $(LAB_SOURCES) $(CHECKED)/toolchain
+	@lab/make.sh check
+	@! test -e $(LAB_PACKAGES) || touch $@
 
 # How long the laboratory takes to open and to draw, and what memory it has, in chromium.
 lab-bench: setup tools lab
@@ -132,10 +146,11 @@ python-lint: setup tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 
-pytest: setup tools
+# The laboratory is built before, since its tests skip without it.
+pytest: setup tools lab
 	$(PYTEST) -m $(QUICK)
 
-lint: $(CHECKED)/format $(CHECKED)/clippy python-lint
+lint: $(CHECKED)/format $(CHECKED)/clippy python-lint $(CHECKED)/lab
 
 # What takes longest comes first: the engine's build on the one side, that of its tests on the other.
 checks: setup $(CHECKED)/tests pytest lint
@@ -144,7 +159,7 @@ checks: setup $(CHECKED)/tests pytest lint
 test:
 	@$(MAKE) --no-print-directory --jobs=4 --keep-going --output-sync=target checks
 
-test-long: setup tools
+test-long: setup tools lab
 	PROPTEST_CASES=512 cargo test --quiet --locked --package sojourn-engine --test engine properties::queues
 	$(PYTEST) -m "long or hypothesis" --hypothesis-profile=all
 

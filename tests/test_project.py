@@ -1,5 +1,6 @@
 """Files about the project: they can be read, agree with each other, and name only what there is."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -100,3 +101,13 @@ def test_locks_name_no_host() -> None:
     for lock in ROOT.glob("requirements*.lock"):
         lines = lock.read_text(encoding="utf-8").splitlines()
         assert all(line.lstrip().startswith("#") or re.fullmatch(r"[\w.-]+(\[\w+\])?==[\w.+]+", line) for line in lines), lock
+    packages = json.loads((ROOT / "lab/package-lock.json").read_text(encoding="utf-8"))["packages"]
+    assert not [name for name, package in packages.items() if "resolved" in package]
+
+
+def test_lock_of_npm_is_whole() -> None:
+    """npm installs nothing by a lock that lacks a package, be it one for other machines than the one that wrote it."""
+    packages = json.loads((ROOT / "lab/package-lock.json").read_text(encoding="utf-8"))["packages"]
+    for name, package in packages.items():
+        needed = {**package.get("dependencies", {}), **package.get("optionalDependencies", {})}
+        assert {f"node_modules/{each}" for each in needed} <= set(packages), name
