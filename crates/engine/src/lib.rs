@@ -3,6 +3,9 @@
 //! It performs no I/O, reads no clock and writes no log. The result of a run is a pure function of its specification,
 //! including the seed, byte for byte.
 
+#[macro_use]
+mod dispatch;
+
 pub mod about;
 mod agenda;
 pub mod application;

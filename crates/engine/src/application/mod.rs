@@ -226,16 +226,10 @@ macro_rules! applications {
         }
 
         impl Application for Session {
-            fn on_event(&mut self, event: Event, context: &mut Context) {
-                match self { $(Session::$name(application) => application.on_event(event, context),)* }
-            }
-
-            fn open_window(&mut self, now: Time) {
-                match self { $(Session::$name(application) => application.open_window(now),)* }
-            }
-
-            fn playback(&mut self, now: Time) -> Option<Playback> {
-                match self { $(Session::$name(application) => application.playback(now),)* }
+            dispatch! { Session [$($name)*]
+                fn on_event(&mut self, event: Event, context: &mut Context);
+                fn open_window(&mut self, now: Time);
+                fn playback(&mut self, now: Time) -> Option<Playback>;
             }
         }
     };

@@ -127,76 +127,24 @@ macro_rules! disciplines {
 
         impl QueueDiscipline for Discipline {
             fn enqueue(&mut self, packet: Packet, context: &mut Context) {
-                match self {
-                    $(Discipline::$name(queue) => enqueue_apart(queue, packet, context),)*
-                    Discipline::Plugin(queue) => enqueue_apart(queue, packet, context),
-                }
+                dispatch!(self, Discipline [$($name)* Plugin], queue => enqueue_apart(queue, packet, context))
             }
+
             fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
-                match self {
-                    $(Discipline::$name(queue) => dequeue_apart(queue, context),)*
-                    Discipline::Plugin(queue) => dequeue_apart(queue, context),
-                }
+                dispatch!(self, Discipline [$($name)* Plugin], queue => dequeue_apart(queue, context))
             }
-            fn packets(&self) -> u64 {
-                match self {
-                    $(Discipline::$name(queue) => queue.packets(),)*
-                    Discipline::Plugin(queue) => queue.packets(),
-                }
-            }
-            fn bytes(&self) -> u64 {
-                match self {
-                    $(Discipline::$name(queue) => queue.bytes(),)*
-                    Discipline::Plugin(queue) => queue.bytes(),
-                }
-            }
-            fn lets_pass(&self, packet: &Packet) -> bool {
-                match self {
-                    $(Discipline::$name(queue) => queue.lets_pass(packet),)*
-                    Discipline::Plugin(queue) => queue.lets_pass(packet),
-                }
-            }
-            fn is_at_rest(&self) -> bool {
-                match self {
-                    $(Discipline::$name(queue) => queue.is_at_rest(),)*
-                    Discipline::Plugin(queue) => queue.is_at_rest(),
-                }
-            }
-            fn set_link_rate(&mut self, rate: Rate) {
-                match self {
-                    $(Discipline::$name(queue) => queue.set_link_rate(rate),)*
-                    Discipline::Plugin(queue) => queue.set_link_rate(rate),
-                }
-            }
-            fn set_flows(&mut self, flows: &Arc<FlowTable>) -> Result<(), String> {
-                match self {
-                    $(Discipline::$name(queue) => queue.set_flows(flows),)*
-                    Discipline::Plugin(queue) => queue.set_flows(flows),
-                }
-            }
-            fn holds_back(&self) -> bool {
-                match self {
-                    $(Discipline::$name(queue) => queue.holds_back(),)*
-                    Discipline::Plugin(queue) => queue.holds_back(),
-                }
-            }
-            fn release_time(&self) -> Option<Time> {
-                match self {
-                    $(Discipline::$name(queue) => queue.release_time(),)*
-                    Discipline::Plugin(queue) => queue.release_time(),
-                }
-            }
-            fn timer_interval(&self) -> Option<Duration> {
-                match self {
-                    $(Discipline::$name(queue) => queue.timer_interval(),)*
-                    Discipline::Plugin(queue) => queue.timer_interval(),
-                }
-            }
-            fn on_timer(&mut self, now: Time) {
-                match self {
-                    $(Discipline::$name(queue) => queue.on_timer(now),)*
-                    Discipline::Plugin(queue) => queue.on_timer(now),
-                }
+
+            dispatch! { Discipline [$($name)* Plugin]
+                fn packets(&self) -> u64;
+                fn bytes(&self) -> u64;
+                fn lets_pass(&self, packet: &Packet) -> bool;
+                fn is_at_rest(&self) -> bool;
+                fn set_link_rate(&mut self, rate: Rate);
+                fn set_flows(&mut self, flows: &Arc<FlowTable>) -> Result<(), String>;
+                fn holds_back(&self) -> bool;
+                fn release_time(&self) -> Option<Time>;
+                fn timer_interval(&self) -> Option<Duration>;
+                fn on_timer(&mut self, now: Time);
             }
         }
     };

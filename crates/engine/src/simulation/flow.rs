@@ -12,7 +12,7 @@ use crate::result::{FlowResult, TcpResult, TransferCounts};
 use crate::tcp::connection::Connection;
 use crate::tcp::sender::SenderStatistics;
 use crate::time::{Duration, Time};
-use crate::traffic::Traffic;
+use crate::traffic::{RateBased, Traffic};
 
 /// What a flow is at its two ends. Most are connections, which stand in place: no pointer leads to them.
 #[allow(clippy::large_enum_variant)]

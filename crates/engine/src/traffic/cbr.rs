@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{Offered, RateBased, Setting};
+use super::{Offered, RateBased, Setting, Source};
 use crate::about::About;
 use crate::packet::{OptionsHandle, OptionsPool, Packet, flags};
 use crate::parameters;
@@ -49,19 +49,6 @@ pub struct Cbr {
 }
 
 impl Cbr {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
-        name: "cbr",
-        aliases: &[],
-        title: "constant bit rate",
-        class: "rate",
-        year: 1997,
-        source: "ns-2.35 Application/Traffic/CBR and Exponential (tools/expoo.cc)",
-        deviations: "random gaps are exponential, where ns-2's are uniform; on-times are not rounded to whole packets: a \
-                     gap cut short at the end of one continues in the next, so that the mean rate is rate * on / (on + \
-                     off)",
-    };
-
     /// The same with packets at this interval, which need be no whole number of bits at the rate.
     pub(super) fn every(self, interval: Duration) -> Cbr {
         Cbr { gap: interval, ..self }
@@ -137,7 +124,19 @@ fn gap(parameters: &CbrParameters) -> Duration {
     parameters.rate.transmission_time(parameters.packet_size.0)
 }
 
-impl RateBased for Cbr {
+impl Source for Cbr {
+    const ABOUT: About = About {
+        name: "cbr",
+        aliases: &[],
+        title: "constant bit rate",
+        class: "rate",
+        year: 1997,
+        source: "ns-2.35 Application/Traffic/CBR and Exponential (tools/expoo.cc)",
+        deviations: "random gaps are exponential, where ns-2's are uniform; on-times are not rounded to whole packets: a \
+                     gap cut short at the end of one continues in the next, so that the mean rate is rate * on / (on + \
+                     off)",
+    };
+
     type Parameters = CbrParameters;
 
     const ONE_WAY: bool = true;
@@ -182,7 +181,9 @@ impl RateBased for Cbr {
             statistics: SenderStatistics::default(),
         }
     }
+}
 
+impl RateBased for Cbr {
     fn start(&mut self, now: Time, outbox: &mut Vec<Packet>, _options: &mut OptionsPool) {
         self.emit(now, outbox);
     }

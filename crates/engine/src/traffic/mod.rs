@@ -67,15 +67,17 @@ pub struct Kind {
     pub about: &'static About,
     /// Its parameters.
     pub parameters: Vec<Description>,
-    /// See [`RateBased::ONE_WAY`].
+    /// See [`Source::ONE_WAY`].
     pub one_way: bool,
-    /// See [`RateBased::UNRESPONSIVE`].
+    /// See [`Source::UNRESPONSIVE`].
     pub unresponsive: bool,
 }
 
-/// Both ends of a flow with a rate-based sender. Like the ends of a connection, they are state machines without a
-/// clock: time is an argument, packets go to an outbox, and timers are deadlines that the owner observes.
-pub trait RateBased {
+/// A kind of source: what is known of it before it is built.
+pub trait Source: RateBased + Sized {
+    /// What the catalogue says of it.
+    const ABOUT: About;
+
     /// The parameters of the source.
     type Parameters;
 
@@ -101,7 +103,11 @@ pub trait RateBased {
 
     /// Creates a source that has not started.
     fn new(parameters: Arc<Self::Parameters>, setting: Setting) -> Self;
+}
 
+/// Both ends of a flow with a rate-based sender. Like the ends of a connection, they are state machines without a
+/// clock: time is an argument, packets go to an outbox, and timers are deadlines that the owner observes.
+pub trait RateBased {
     /// Sends the first packet.
     fn start(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool);
 
@@ -205,7 +211,7 @@ macro_rules! sources {
                 match self { $(Blueprint::$name(_) => $name::ONE_WAY,)* }
             }
 
-            /// See [`RateBased::offered`].
+            /// See [`Source::offered`].
             pub fn offered(&self) -> Option<Offered> {
                 match self { $(Blueprint::$name(parameters) => $name::offered(parameters),)* }
             }
@@ -232,97 +238,34 @@ macro_rules! sources {
             }
 
             /// The boolean parameters of the source of this name that make it draw random numbers:
-            /// [`RateBased::RANDOM_IF`].
+            /// [`Source::RANDOM_IF`].
             pub fn random_if(name: &str) -> &'static [&'static str] {
                 $(if name == $name::ABOUT.name {
                     return $name::RANDOM_IF;
                 })*
                 &[]
             }
+        }
 
-            /// See [`RateBased::start`].
-            pub fn start(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
-                match self { $(Traffic::$name(source) => source.start(now, outbox, options),)* }
-            }
-
-            /// See [`RateBased::stop`].
-            pub fn stop(&mut self) -> bool {
-                match self { $(Traffic::$name(source) => source.stop(),)* }
-            }
-
-            /// See [`RateBased::pacing_deadline`].
-            pub fn pacing_deadline(&self) -> Time {
-                match self { $(Traffic::$name(source) => source.pacing_deadline(),)* }
-            }
-
-            /// See [`RateBased::on_pacing_timer`].
-            pub fn on_pacing_timer(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
-                match self { $(Traffic::$name(source) => source.on_pacing_timer(now, outbox, options),)* }
-            }
-
-            /// See [`RateBased::deadline`].
-            pub fn deadline(&self) -> Time {
-                match self { $(Traffic::$name(source) => source.deadline(),)* }
-            }
-
-            /// See [`RateBased::on_deadline`].
-            pub fn on_deadline(&mut self, now: Time) {
-                match self { $(Traffic::$name(source) => source.on_deadline(now),)* }
-            }
-
-            /// See [`RateBased::on_answer`].
-            pub fn on_answer(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) {
-                match self { $(Traffic::$name(source) => source.on_answer(packet, now, options),)* }
-            }
-
-            /// See [`RateBased::answer_deadline`].
-            pub fn answer_deadline(&self) -> Time {
-                match self { $(Traffic::$name(source) => source.answer_deadline(),)* }
-            }
-
-            /// See [`RateBased::on_answer_deadline`].
-            pub fn on_answer_deadline(&mut self, now: Time, options: &mut OptionsPool) -> Option<Packet> {
-                match self { $(Traffic::$name(source) => source.on_answer_deadline(now, options),)* }
-            }
-
-            /// See [`RateBased::on_data`].
-            pub fn on_data(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) -> Option<Packet> {
-                match self { $(Traffic::$name(source) => source.on_data(packet, now, options),)* }
-            }
-
-            /// See [`RateBased::delivered`].
-            pub fn delivered(&self) -> u64 {
-                match self { $(Traffic::$name(source) => source.delivered(),)* }
-            }
-
-            /// See [`RateBased::statistics`].
-            pub fn statistics(&self) -> &SenderStatistics {
-                match self { $(Traffic::$name(source) => source.statistics(),)* }
-            }
-
-            /// See [`RateBased::delays`].
-            pub fn delays(&self) -> Option<DelayStatistics> {
-                match self { $(Traffic::$name(source) => source.delays(),)* }
-            }
-
-            /// See [`RateBased::call`].
-            pub fn call(&self, dropped: u64) -> Option<CallQuality> {
-                match self { $(Traffic::$name(source) => source.call(dropped),)* }
-            }
-
-            /// See [`RateBased::round_trips`].
-            pub fn round_trips(&self) -> Option<DelayStatistics> {
-                match self { $(Traffic::$name(source) => source.round_trips(),)* }
-            }
-
-            /// See [`RateBased::open_window`].
-            pub fn open_window(&mut self) {
-                match self { $(Traffic::$name(source) => source.open_window(),)* }
-            }
-
-            /// See [`RateBased::sample`].
-            pub fn sample(&self) -> Option<WindowSample> {
-                match self { $(Traffic::$name(source) => source.sample(),)* }
+        impl RateBased for Traffic {
+            dispatch! { Traffic [$($name)*]
+                fn start(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool);
+                fn stop(&mut self) -> bool;
+                fn pacing_deadline(&self) -> Time;
+                fn on_pacing_timer(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool);
+                fn deadline(&self) -> Time;
+                fn on_deadline(&mut self, now: Time);
+                fn on_answer(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool);
+                fn answer_deadline(&self) -> Time;
+                fn on_answer_deadline(&mut self, now: Time, options: &mut OptionsPool) -> Option<Packet>;
+                fn on_data(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) -> Option<Packet>;
+                fn delivered(&self) -> u64;
+                fn statistics(&self) -> &SenderStatistics;
+                fn delays(&self) -> Option<DelayStatistics>;
+                fn call(&self, dropped: u64) -> Option<CallQuality>;
+                fn round_trips(&self) -> Option<DelayStatistics>;
+                fn open_window(&mut self);
+                fn sample(&self) -> Option<WindowSample>;
             }
         }
     };

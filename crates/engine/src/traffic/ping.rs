@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Offered, RateBased, Setting};
+use super::{Offered, RateBased, Setting, Source};
 use crate::about::About;
 use crate::packet::{OptionsHandle, OptionsPool, Packet, flags};
 use crate::parameters;
@@ -53,18 +53,6 @@ pub struct Ping {
 }
 
 impl Ping {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
-        name: "ping",
-        aliases: &[],
-        title: "requests and answers, for responsiveness",
-        class: "rate",
-        year: 2025,
-        source: "draft-ietf-ippm-responsiveness-08, section 5.3: separate (foreign) probes",
-        deviations: "one exchange of two packets stands for each of the three round trips of a probe, those of the TCP handshake, \
-                     of TLS and of the request for one byte; hosts answer at once",
-    };
-
     fn send(&mut self, number: u64, now: Time, outbox: &mut Vec<Packet>) {
         self.statistics.segments_sent += 1;
         outbox.push(Packet {
@@ -104,7 +92,18 @@ impl Ping {
     }
 }
 
-impl RateBased for Ping {
+impl Source for Ping {
+    const ABOUT: About = About {
+        name: "ping",
+        aliases: &[],
+        title: "requests and answers, for responsiveness",
+        class: "rate",
+        year: 2025,
+        source: "draft-ietf-ippm-responsiveness-08, section 5.3: separate (foreign) probes",
+        deviations: "one exchange of two packets stands for each of the three round trips of a probe, those of the TCP handshake, \
+                     of TLS and of the request for one byte; hosts answer at once",
+    };
+
     type Parameters = PingParameters;
 
     const ONE_WAY: bool = false;
@@ -135,7 +134,9 @@ impl RateBased for Ping {
             statistics: SenderStatistics::default(),
         }
     }
+}
 
+impl RateBased for Ping {
     fn start(&mut self, now: Time, outbox: &mut Vec<Packet>, _options: &mut OptionsPool) {
         self.request(now, outbox);
     }

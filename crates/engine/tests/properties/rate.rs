@@ -9,7 +9,7 @@ use sojourn_engine::packet::{OptionsPool, Packet, flags};
 use sojourn_engine::tcp::profile::StackProfile;
 use sojourn_engine::tcp::sender::Address;
 use sojourn_engine::time::{Duration, Time};
-use sojourn_engine::traffic::{Blueprint, Setting, Traffic};
+use sojourn_engine::traffic::{Blueprint, RateBased, Setting, Traffic};
 
 /// The fate of a packet.
 #[derive(Clone, Copy, Debug)]

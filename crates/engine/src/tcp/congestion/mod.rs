@@ -354,88 +354,21 @@ macro_rules! algorithms {
         }
 
         impl CongestionControl for Algorithm {
-            fn increase(&mut self, window: &mut Window, ack: &Ack) {
-                match self {
-                    $(Algorithm::$name(algorithm) => algorithm.increase(window, ack),)*
-                    Algorithm::Plugin(algorithm) => algorithm.increase(window, ack),
-                }
-            }
-            fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
-                match self {
-                    $(Algorithm::$name(algorithm) => algorithm.on_congestion(window, event, now),)*
-                    Algorithm::Plugin(algorithm) => algorithm.on_congestion(window, event, now),
-                }
-            }
-            fn on_established(&mut self, window: &mut Window, srtt: Duration, now: Time) {
-                match self {
-                    $(Algorithm::$name(algorithm) => algorithm.on_established(window, srtt, now),)*
-                    Algorithm::Plugin(algorithm) => algorithm.on_established(window, srtt, now),
-                }
-            }
-            fn on_ack(&mut self, window: &Window, ack: &Ack) {
-                match self {
-                    $(Algorithm::$name(algorithm) => algorithm.on_ack(window, ack),)*
-                    Algorithm::Plugin(algorithm) => algorithm.on_ack(window, ack),
-                }
-            }
-            fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
-                match self {
-                    $(Algorithm::$name(algorithm) => algorithm.increase_in_slow_start(window, ack),)*
-                    Algorithm::Plugin(algorithm) => algorithm.increase_in_slow_start(window, ack),
-                }
-            }
-            fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
-                match self {
-                    $(Algorithm::$name(algorithm) => algorithm.on_delivery(window, delivery),)*
-                    Algorithm::Plugin(algorithm) => algorithm.on_delivery(window, delivery),
-                }
-            }
-            fn on_segment_lost(&mut self, window: &mut Window, lost: &LostSegment) {
-                match self {
-                    $(Algorithm::$name(algorithm) => algorithm.on_segment_lost(window, lost),)*
-                    Algorithm::Plugin(algorithm) => algorithm.on_segment_lost(window, lost),
-                }
-            }
-            fn on_restart(&mut self, window: &mut Window, now: Time) {
-                match self {
-                    $(Algorithm::$name(algorithm) => algorithm.on_restart(window, now),)*
-                    Algorithm::Plugin(algorithm) => algorithm.on_restart(window, now),
-                }
-            }
-            fn on_idle(&mut self, idle: Duration, now: Time) {
-                match self {
-                    $(Algorithm::$name(algorithm) => algorithm.on_idle(idle, now),)*
-                    Algorithm::Plugin(_) => {}
-                }
-            }
-            fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
-                match self {
-                    $(Algorithm::$name(algorithm) => algorithm.pacing_rate(window, srtt),)*
-                    Algorithm::Plugin(algorithm) => algorithm.pacing_rate(window, srtt),
-                }
-            }
-            fn pacing_quantum(&self, mss: u64) -> u64 {
-                match self {
-                    $(Algorithm::$name(algorithm) => algorithm.pacing_quantum(mss),)*
-                    Algorithm::Plugin(algorithm) => algorithm.pacing_quantum(mss),
-                }
-            }
-            fn take_random(&mut self, random: Random) {
-                match self {
-                    $(Algorithm::$name(algorithm) => algorithm.take_random(random),)*
-                    Algorithm::Plugin(algorithm) => algorithm.take_random(random),
-                }
-            }
-            fn take_flow(&mut self, flow: u32) {
-                if let Algorithm::Plugin(algorithm) = self {
-                    algorithm.take_flow(flow);
-                }
-            }
-            fn needs(&self) -> Needs {
-                match self {
-                    $(Algorithm::$name(algorithm) => algorithm.needs(),)*
-                    Algorithm::Plugin(algorithm) => algorithm.needs(),
-                }
+            dispatch! { Algorithm [$($name)* Plugin]
+                fn increase(&mut self, window: &mut Window, ack: &Ack);
+                fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time);
+                fn on_established(&mut self, window: &mut Window, srtt: Duration, now: Time);
+                fn on_ack(&mut self, window: &Window, ack: &Ack);
+                fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64>;
+                fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery);
+                fn on_segment_lost(&mut self, window: &mut Window, lost: &LostSegment);
+                fn on_restart(&mut self, window: &mut Window, now: Time);
+                fn on_idle(&mut self, idle: Duration, now: Time);
+                fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate>;
+                fn pacing_quantum(&self, mss: u64) -> u64;
+                fn take_random(&mut self, random: Random);
+                fn take_flow(&mut self, flow: u32);
+                fn needs(&self) -> Needs;
             }
         }
     };

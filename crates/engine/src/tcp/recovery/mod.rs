@@ -205,15 +205,7 @@ pub enum Recovery {
 /// Static dispatch to the recovery.
 macro_rules! each {
     ($recovery:expr, $each:ident => $value:expr) => {
-        match $recovery {
-            Recovery::Tahoe($each) => $value,
-            Recovery::Reno($each) => $value,
-            Recovery::NewReno($each) => $value,
-            Recovery::Sack($each) => $value,
-            Recovery::Rack($each) => $value,
-            Recovery::Ns2Linux($each) => $value,
-            Recovery::Ns3($each) => $value,
-        }
+        dispatch!($recovery, Recovery [Tahoe Reno NewReno Sack Rack Ns2Linux Ns3], $each => $value)
     };
 }
 

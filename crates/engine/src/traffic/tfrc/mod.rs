@@ -9,7 +9,7 @@ mod sender;
 
 use std::sync::Arc;
 
-use super::{RateBased, Setting, WindowSample};
+use super::{RateBased, Setting, Source, WindowSample};
 use crate::about::About;
 use crate::packet::{Options, OptionsHandle, OptionsPool, Packet, flags};
 use crate::tcp::profile::StackProfile;
@@ -35,20 +35,6 @@ pub struct Tfrc {
 }
 
 impl Tfrc {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
-        name: "tfrc",
-        aliases: &[],
-        title: "TCP-Friendly Rate Control",
-        class: "rate",
-        year: 2008,
-        source: "RFC 5348",
-        deviations: "no connection set-up and no retransmissions; headers are those of the stack's TCP; the application \
-                     always has data, so the sender is never data-limited or idle; a packet counted as lost stays lost, \
-                     even if it arrives late (section 5.1 allows undoing this); the nofeedback timer is set for the new \
-                     rate, as in Linux ccid3.c, not for the previous one",
-    };
-
     fn send(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
         let full = self.profile.segment_size.0;
         let payload = self.remaining.map_or(full, |remaining| remaining.min(full));
@@ -80,7 +66,20 @@ impl Tfrc {
     }
 }
 
-impl RateBased for Tfrc {
+impl Source for Tfrc {
+    const ABOUT: About = About {
+        name: "tfrc",
+        aliases: &[],
+        title: "TCP-Friendly Rate Control",
+        class: "rate",
+        year: 2008,
+        source: "RFC 5348",
+        deviations: "no connection set-up and no retransmissions; headers are those of the stack's TCP; the application \
+                     always has data, so the sender is never data-limited or idle; a packet counted as lost stays lost, \
+                     even if it arrives late (section 5.1 allows undoing this); the nofeedback timer is set for the new \
+                     rate, as in Linux ccid3.c, not for the previous one",
+    };
+
     type Parameters = TfrcParameters;
 
     const ONE_WAY: bool = false;
@@ -103,7 +102,9 @@ impl RateBased for Tfrc {
             next: 0,
         }
     }
+}
 
+impl RateBased for Tfrc {
     fn start(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
         self.sender.start(now);
         self.send(now, outbox, options);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 pub use codec::Codec;
 
-use super::{Cbr, CbrParameters, Offered, RateBased, Setting};
+use super::{Cbr, CbrParameters, Offered, RateBased, Setting, Source};
 use crate::about::About;
 use crate::packet::{OptionsPool, Packet};
 use crate::parameters;
@@ -53,19 +53,6 @@ pub struct Voice {
 }
 
 impl Voice {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
-        name: "voice",
-        aliases: &[],
-        title: "one direction of a call",
-        class: "rate",
-        year: 2003,
-        source: "RFC 3551 (RTP profile for audio); ITU-T G.107 and G.113 appendix I for the rating of what arrives",
-        deviations: "pauses between talk spurts are exponential; the playout delay is the same for the whole measuring window; losses count as random (BurstR = 1); \
-                     encoding and decoding take no time beyond look-ahead; G.113 measured the robustness of G.711 at packets \
-                     of 10 ms",
-    };
-
     /// What the listener hears in the measuring window, in which so many packets were dropped; none without packets.
     pub fn call(&self, dropped: u64) -> Option<CallQuality> {
         let codec = self.parameters.codec;
@@ -113,7 +100,19 @@ fn as_rate(parameters: &VoiceParameters) -> CbrParameters {
     }
 }
 
-impl RateBased for Voice {
+impl Source for Voice {
+    const ABOUT: About = About {
+        name: "voice",
+        aliases: &[],
+        title: "one direction of a call",
+        class: "rate",
+        year: 2003,
+        source: "RFC 3551 (RTP profile for audio); ITU-T G.107 and G.113 appendix I for the rating of what arrives",
+        deviations: "pauses between talk spurts are exponential; the playout delay is the same for the whole measuring window; losses count as random (BurstR = 1); \
+                     encoding and decoding take no time beyond look-ahead; G.113 measured the robustness of G.711 at packets \
+                     of 10 ms",
+    };
+
     type Parameters = VoiceParameters;
 
     const ONE_WAY: bool = true;
@@ -134,7 +133,9 @@ impl RateBased for Voice {
         let packets = Cbr::new(Arc::new(as_rate(&parameters)), setting).every(parameters.codec.interval());
         Voice { parameters, packets }
     }
+}
 
+impl RateBased for Voice {
     fn start(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
         self.packets.start(now, outbox, options);
     }

@@ -98,13 +98,7 @@ impl Rule {
 
     /// The rung of the next segment.
     pub fn choose(&mut self, view: &View) -> usize {
-        match self {
-            Rule::Bba0(rule) => rule.choose(view),
-            Rule::Bba1(rule) => rule.choose(view),
-            Rule::Bba2(rule) => rule.choose(view),
-            Rule::Bola(rule) => rule.choose(view),
-            Rule::Throughput(rule) => rule.choose(view),
-        }
+        dispatch!(self, Rule [Bba0 Bba1 Bba2 Bola Throughput], rule => rule.choose(view))
     }
 
     /// A segment has arrived.
