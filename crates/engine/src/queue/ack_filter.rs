@@ -1,7 +1,7 @@
 //! A FIFO that filters acknowledgements, as cable modems and other devices on asymmetric links do: RFC 3449 section 5.2.1.
 
 use super::parts::AckFilter;
-use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -55,17 +55,5 @@ impl QueueDiscipline for FilteringFifo {
         }
     }
 
-    fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
-        self.queue.pop()
-    }
-
-    lengths_of!(queue);
-
-    fn lets_pass(&self, packet: &Packet) -> bool {
-        self.queue.packets() == 0 && self.queue.has_room_for(packet)
-    }
-
-    fn is_at_rest(&self) -> bool {
-        self.queue.packets() == 0
-    }
+    fifo!(queue, passed_when_empty);
 }

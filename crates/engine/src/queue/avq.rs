@@ -3,7 +3,7 @@
 //! capacity. A packet that overflows the virtual queue is dropped or marked. The virtual capacity is adapted so that
 //! the link has the desired utilisation.
 
-use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, Limit, QueueDiscipline};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -117,15 +117,7 @@ impl QueueDiscipline for Avq {
         self.queue.push(packet, context.now);
     }
 
-    fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
-        self.queue.pop()
-    }
-
-    lengths_of!(queue);
-
-    fn is_at_rest(&self) -> bool {
-        self.queue.packets() == 0
-    }
+    fifo!(queue);
 
     fn set_link_rate(&mut self, rate: Rate) {
         let capacity = rate.0 as f64 / 8.0;

@@ -3,7 +3,7 @@
 //! over ATM", INFOCOM 1996).
 
 use super::parts::admits;
-use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -50,17 +50,5 @@ impl QueueDiscipline for DropHead {
         self.queue.push(packet, context.now);
     }
 
-    fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
-        self.queue.pop()
-    }
-
-    lengths_of!(queue);
-
-    fn lets_pass(&self, packet: &Packet) -> bool {
-        self.queue.packets() == 0 && self.queue.has_room_for(packet)
-    }
-
-    fn is_at_rest(&self) -> bool {
-        self.queue.packets() == 0
-    }
+    fifo!(queue, passed_when_empty);
 }

@@ -1,6 +1,6 @@
 //! Tail drop: arrivals are queued up to the limit and dropped beyond it.
 
-use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, Limit, QueueDiscipline};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -39,17 +39,5 @@ impl QueueDiscipline for DropTail {
         self.queue.enqueue(packet, context);
     }
 
-    fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
-        self.queue.pop()
-    }
-
-    lengths_of!(queue);
-
-    fn lets_pass(&self, packet: &Packet) -> bool {
-        self.queue.packets() == 0 && self.queue.has_room_for(packet)
-    }
-
-    fn is_at_rest(&self) -> bool {
-        self.queue.packets() == 0
-    }
+    fifo!(queue, passed_when_empty);
 }

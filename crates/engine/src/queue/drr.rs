@@ -108,13 +108,9 @@ impl QueueDiscipline for Drr {
         }
     }
 
-    lengths_of!(queues);
+    lengths_of!(queues, at_rest_when_empty);
 
     fn lets_pass(&self, packet: &Packet) -> bool {
         self.queues.would_hold_alone(packet)
-    }
-
-    fn is_at_rest(&self) -> bool {
-        self.queues.packets() == 0
     }
 }

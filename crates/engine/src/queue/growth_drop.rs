@@ -1,7 +1,7 @@
 //! Drop on growth: drops a packet when the queue has grown quickly. After Itsumi and Yamamoto, "Improving fairness
 //! between CUBIC and Compound TCP", IEICE Technical Report NS2010-160 (2010).
 
-use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, Limit, QueueDiscipline};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -57,18 +57,10 @@ impl QueueDiscipline for GrowthDrop {
         }
     }
 
-    fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
-        self.queue.pop()
-    }
-
-    lengths_of!(queue);
+    fifo!(queue);
 
     fn lets_pass(&self, packet: &Packet) -> bool {
         self.queue.packets() == 0 && !self.is_due && self.queue.has_room_for(packet)
-    }
-
-    fn is_at_rest(&self) -> bool {
-        self.queue.packets() == 0
     }
 
     fn timer_interval(&self) -> Option<Duration> {

@@ -4,7 +4,7 @@
 //! and the probe around the queue keeps the same statistics for all. To add one: write its file, name it in a `mod` line
 //! and in [`disciplines!`] below.
 
-/// The lengths of a discipline that are those of one of its fields.
+/// The lengths of a discipline that are those of one of its fields, and whether it is at rest when that is empty.
 macro_rules! lengths_of {
     ($field:ident) => {
         fn packets(&self) -> u64 {
@@ -13,6 +13,32 @@ macro_rules! lengths_of {
 
         fn bytes(&self) -> u64 {
             self.$field.bytes()
+        }
+    };
+    ($field:ident, at_rest_when_empty) => {
+        lengths_of!($field);
+
+        fn is_at_rest(&self) -> bool {
+            self.$field.packets() == 0
+        }
+    };
+}
+
+/// What a discipline does that decides on arrivals alone: one of its fields is a FIFO whose head leaves as it is. An arrival passes it
+/// when it is empty, if the discipline decides by nothing but its length.
+macro_rules! fifo {
+    ($field:ident) => {
+        fn dequeue(&mut self, _context: &mut Context) -> Option<$crate::queue::Queued> {
+            self.$field.pop()
+        }
+
+        lengths_of!($field, at_rest_when_empty);
+    };
+    ($field:ident, passed_when_empty) => {
+        fifo!($field);
+
+        fn lets_pass(&self, packet: &Packet) -> bool {
+            self.$field.packets() == 0 && self.$field.has_room_for(packet)
         }
     };
 }

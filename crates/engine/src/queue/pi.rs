@@ -1,7 +1,7 @@
 //! The PI controller: Hollot, Misra, Towsley and Gong, "On designing improved controllers for AQM routers supporting
 //! TCP flows", INFOCOM 2001. The drop probability is adjusted so that the queue keeps a target length at any load.
 
-use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, Limit, QueueDiscipline};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -74,15 +74,7 @@ impl QueueDiscipline for Pi {
         }
     }
 
-    fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
-        self.queue.pop()
-    }
-
-    lengths_of!(queue);
-
-    fn is_at_rest(&self) -> bool {
-        self.queue.packets() == 0
-    }
+    fifo!(queue);
 
     fn timer_interval(&self) -> Option<Duration> {
         Some(Duration::from_seconds_f64(1.0 / self.parameters.w))

@@ -2,7 +2,7 @@
 //! (2001). A price accumulates the excess of the arrivals over the capacity and of the queue over its target. The drop
 //! probability is exponential in the price, so that the prices of the links of a path add up.
 
-use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, Limit, QueueDiscipline};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -92,15 +92,7 @@ impl QueueDiscipline for Rem {
         }
     }
 
-    fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
-        self.queue.pop()
-    }
-
-    lengths_of!(queue);
-
-    fn is_at_rest(&self) -> bool {
-        self.queue.packets() == 0
-    }
+    fifo!(queue);
 
     fn set_link_rate(&mut self, rate: Rate) {
         let bytes = rate.0 as f64 / 8.0 * self.parameters.update_interval.seconds();

@@ -209,9 +209,5 @@ impl QueueDiscipline for Sfb {
         Some(head)
     }
 
-    lengths_of!(queue);
-
-    fn is_at_rest(&self) -> bool {
-        self.queue.packets() == 0
-    }
+    lengths_of!(queue, at_rest_when_empty);
 }

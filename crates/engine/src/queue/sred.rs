@@ -2,7 +2,7 @@
 //! flows. The estimate is based on how often a packet matches a random entry of a list of recently seen flows (Ott,
 //! Lakshman and Wong, "SRED: Stabilized RED", IEEE INFOCOM 1999).
 
-use super::{BoundedFifo, Context, FlowHash, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, FlowHash, Limit, QueueDiscipline};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -129,13 +129,5 @@ impl QueueDiscipline for Sred {
         }
     }
 
-    fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
-        self.queue.pop()
-    }
-
-    lengths_of!(queue);
-
-    fn is_at_rest(&self) -> bool {
-        self.queue.packets() == 0
-    }
+    fifo!(queue);
 }

@@ -1,7 +1,7 @@
 //! Step marking: a FIFO that marks each arrival that finds it longer than a threshold, as DCTCP wants it (Alizadeh et al., "Data
 //! Center TCP (DCTCP)", SIGCOMM 2010, section 3.1).
 
-use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
+use super::{BoundedFifo, Context, Limit, QueueDiscipline};
 use crate::about::About;
 use crate::packet::Packet;
 use crate::parameters;
@@ -50,17 +50,5 @@ impl QueueDiscipline for Step {
         self.queue.push(packet, context.now);
     }
 
-    fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
-        self.queue.pop()
-    }
-
-    lengths_of!(queue);
-
-    fn lets_pass(&self, packet: &Packet) -> bool {
-        self.queue.packets() == 0 && self.queue.has_room_for(packet)
-    }
-
-    fn is_at_rest(&self) -> bool {
-        self.queue.packets() == 0
-    }
+    fifo!(queue, passed_when_empty);
 }

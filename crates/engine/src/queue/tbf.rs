@@ -100,11 +100,7 @@ impl QueueDiscipline for Tbf {
         Some(head)
     }
 
-    lengths_of!(queue);
-
-    fn is_at_rest(&self) -> bool {
-        self.queue.packets() == 0
-    }
+    lengths_of!(queue, at_rest_when_empty);
 
     fn holds_back(&self) -> bool {
         true

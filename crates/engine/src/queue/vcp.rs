@@ -117,11 +117,7 @@ impl QueueDiscipline for VcpRouter {
         Some(head)
     }
 
-    lengths_of!(queue);
-
-    fn is_at_rest(&self) -> bool {
-        self.queue.packets() == 0
-    }
+    lengths_of!(queue, at_rest_when_empty);
 
     fn set_link_rate(&mut self, rate: Rate) {
         self.rate = Some(rate);

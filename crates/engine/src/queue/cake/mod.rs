@@ -453,11 +453,7 @@ impl QueueDiscipline for Cake {
         }
     }
 
-    lengths_of!(queues);
-
-    fn is_at_rest(&self) -> bool {
-        self.queues.packets() == 0
-    }
+    lengths_of!(queues, at_rest_when_empty);
 
     fn set_flows(&mut self, flows: &Arc<FlowTable>) -> Result<(), String> {
         self.table = Some(Arc::clone(flows));
