@@ -2,11 +2,11 @@
 
 use std::ptr;
 
+use sojourn_engine::failure::Failure;
 use sojourn_engine::packet::LoadFactor;
-use sojourn_engine::plugin::{Failure, PluginControl};
 use sojourn_engine::random::Random;
 use sojourn_engine::tcp::congestion::{
-    Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs, Timestamps,
+    Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs, PluginControl, Timestamps,
 };
 use sojourn_engine::tcp::ecn::Codepoint;
 use sojourn_engine::tcp::window::Window;

@@ -15,8 +15,9 @@ use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
-use sojourn_engine::plugin::{Failure, PluginControl};
+use sojourn_engine::failure::Failure;
 use sojourn_engine::queue::PluginQueue;
+use sojourn_engine::tcp::congestion::PluginControl;
 
 use control::NativeControl;
 use interface::{Control, Queue};

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use sojourn_engine::plugin::Failure;
+use sojourn_engine::failure::Failure;
 use sojourn_engine::queue::{PluginQueue, Seen, Verdict, View};
 use sojourn_engine::random::Random;
 use sojourn_engine::time::{Duration, Time};

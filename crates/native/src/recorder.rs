@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{CString, c_char};
 use std::ptr;
 
-use sojourn_engine::plugin::Failure;
+use sojourn_engine::failure::Failure;
 use sojourn_engine::time::Time;
 
 use crate::interface::{self, NONE};

@@ -3,11 +3,14 @@
 use std::cell::RefCell;
 
 use serde_json::Value;
+use sojourn_engine::failure::Failure;
 use sojourn_engine::packet::LoadFactor;
-use sojourn_engine::plugin::{Failure, PluginControl, Plugins};
+use sojourn_engine::plugin::Plugins;
 use sojourn_engine::queue::PluginQueue;
 use sojourn_engine::random::Random;
-use sojourn_engine::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs};
+use sojourn_engine::tcp::congestion::{
+    Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs, PluginControl,
+};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 use sojourn_engine::units::Rate;

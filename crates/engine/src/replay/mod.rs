@@ -10,10 +10,10 @@ mod path;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::plugin::{Plugin, Plugins};
+use crate::plugin::Plugins;
 use crate::random::{Purpose, Random};
 use crate::specification::SourceSpecification;
-use crate::tcp::congestion::Algorithm;
+use crate::tcp::congestion::{Algorithm, Plugin};
 use crate::tcp::profile::StackProfile;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};

@@ -16,7 +16,7 @@ use crate::network::{
 };
 use crate::numbers::Numbers;
 use crate::packet::OptionsPool;
-use crate::plugin::{Plugin, Plugins, Unloaded};
+use crate::plugin::{Plugins, Unloaded};
 use crate::probe::{LossEpochs, QueueProbe};
 use crate::queue::{Discipline, FlowTable, Outcome, PluginDiscipline, QueueDiscipline};
 use crate::random::{Purpose, Random};
@@ -24,7 +24,7 @@ use crate::specification::{
     AggregationSpecification, ArrivalProcess, ArrivalSpecification, FlowSpecification, Impairments, LinkChange,
     LinkSpecification, LossPattern, SizeDistribution, Specification,
 };
-use crate::tcp::congestion::{Algorithm, CongestionControl};
+use crate::tcp::congestion::{Algorithm, CongestionControl, Plugin};
 use crate::tcp::profile::StackProfile;
 use crate::tcp::recovery::RecoveryKind;
 use crate::tcp::sender::Address;

@@ -13,10 +13,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::agenda::{Due, Timer};
 use crate::application::Action;
+use crate::failure::Failure;
 use crate::network::{END_OF_PATH, Egress, Network};
 use crate::numbers::FIRST_ARRIVED;
 use crate::packet::{Packet, flags};
-use crate::plugin::{Failure, Plugins, Unloaded};
+use crate::plugin::{Plugins, Unloaded};
 use crate::probe::{End, Passage, QueueSample, Series, Transfers};
 use crate::queue::QueueDiscipline;
 use crate::result::{QueueResult, RunResult};

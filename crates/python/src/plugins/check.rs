@@ -5,11 +5,11 @@
 use pyo3::prelude::*;
 use serde_json::Value;
 use sojourn_engine::packet::{OptionsHandle, Packet, flags};
-use sojourn_engine::plugin::{Plugin, Plugins};
+use sojourn_engine::plugin::Plugins;
 use sojourn_engine::queue::{Context, Limit, Outcome, PluginDiscipline, QueueDiscipline};
 use sojourn_engine::random::{Purpose, Random};
 use sojourn_engine::tcp::congestion::{
-    Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, RateSample, Timestamps,
+    Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Plugin, RateSample, Timestamps,
 };
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};

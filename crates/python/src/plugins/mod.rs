@@ -16,10 +16,12 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
-use sojourn_engine::plugin::{Failure, PluginControl, Plugins, Unloaded};
+use sojourn_engine::failure::Failure;
+use sojourn_engine::plugin::{Plugins, Unloaded};
 use sojourn_engine::queue::PluginQueue;
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::Specification;
+use sojourn_engine::tcp::congestion::PluginControl;
 use sojourn_native::{Recorded, Recorder};
 
 use crate::SpecificationError;

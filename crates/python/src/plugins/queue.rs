@@ -5,7 +5,7 @@ use std::fmt;
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sojourn_engine::plugin::Failure;
+use sojourn_engine::failure::Failure;
 use sojourn_engine::queue::{PluginQueue, Seen, Verdict, View};
 use sojourn_engine::time::{Duration, Time};
 use sojourn_engine::units::Rate;
