@@ -1,5 +1,9 @@
 //! From a specification to the links and flows of a run.
 
+mod check;
+mod links;
+mod loads;
+
 use std::sync::Arc;
 
 use super::arrived::{Flows, Group, Template, overhead};
@@ -7,31 +11,25 @@ use super::flow::{Counted, Endpoints, Flow};
 use super::ideal::Ideal;
 use super::memory::{self, Crowd, DELIVERY_NOTE, Demand, RACK_NOTE, Way};
 use super::sessions::Sessions;
-use crate::agenda::{Agenda, Due, MOST_SOURCES, Sequence, Source};
+use crate::agenda::{Agenda, MOST_SOURCES, Source};
 use crate::application::Blueprint;
-use crate::framing::Framing;
-use crate::network::{
-    Device, Drops, Egress, FramedQueue, Link, Losses, MeasuredQueue, Network, Policer, RoundTrips, Routes, Special,
-    Transmitter, Varying, Wire,
-};
+use crate::network::{Drops, Network, RoundTrips, Routes};
 use crate::numbers::Numbers;
 use crate::packet::OptionsPool;
 use crate::plugin::{Plugins, Unloaded};
-use crate::probe::{LossEpochs, QueueProbe};
-use crate::queue::{Discipline, FlowTable, Outcome, PluginDiscipline, QueueDiscipline};
 use crate::random::{Purpose, Random};
-use crate::specification::{
-    AggregationSpecification, ArrivalProcess, ArrivalSpecification, FlowSpecification, Impairments, LinkChange,
-    LinkSpecification, LossPattern, SizeDistribution, Specification,
-};
+use crate::specification::{ArrivalSpecification, FlowSpecification, SizeDistribution, Specification};
 use crate::tcp::congestion::{Algorithm, CongestionControl, Plugin};
 use crate::tcp::profile::StackProfile;
 use crate::tcp::recovery::RecoveryKind;
 use crate::tcp::sender::Address;
-use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
+use crate::time::{Duration, Time};
 use crate::traffic::{self, Setting, Traffic};
-use crate::units::Rate;
 use crate::workload::{self, Arrivals};
+use check::check;
+use links::{Epochs, add_pacing, build_links};
+
+pub use loads::{carried, loads};
 
 /// What a run is built of.
 pub(super) struct Built {
@@ -116,175 +114,6 @@ fn check_numbers(specification: &Specification, ways: &[Way], numbers: &Numbers)
     Ok(())
 }
 
-/// The most a flow may send: sequence numbers stay far from the end of a `u64`.
-const LARGEST_SIZE: u64 = 1 << 62;
-
-/// The most that a device may hold, in packets: it is memory set aside.
-const LARGEST_DEVICE_QUEUE: u64 = 1_000_000;
-
-/// How often a change is made at most.
-const MOST_CHANGES: u64 = 1_000_000;
-
-/// Checks what can be checked before anything is built.
-fn check(specification: &Specification) -> Result<(), String> {
-    if specification.warm_up >= specification.duration {
-        return Err("warm_up: the measuring window must open before the end".to_owned());
-    }
-    let nodes = specification.nodes.len();
-    for (index, link) in specification.links.iter().enumerate() {
-        let name = |end: usize| specification.nodes.get(end).map_or("?", String::as_str);
-        let place = format!("links[{index}] ({} -> {})", name(link.from), name(link.to));
-        if link.from >= nodes || link.to >= nodes || link.from == link.to {
-            return Err(format!("{place}: must join two different nodes, numbered below {nodes}"));
-        }
-        if link.rate == Rate(0) {
-            return Err(format!("{place}: rate must be above zero; a change may set it to zero"));
-        }
-        let mut losses = link.changes.iter().filter_map(|change| change.loss).chain([link.loss]);
-        if !losses.all(|loss| (0.0..=1.0).contains(&loss)) {
-            return Err(format!("{place}: loss must be 0 to 1"));
-        }
-        if !link.changes.is_sorted_by_key(|change| change.at) {
-            return Err(format!("{place}: changes must be in order of time"));
-        }
-        for repetition in link.changes.iter().filter_map(|change| change.repeat) {
-            if repetition.every.0 < specification.duration.0 / MOST_CHANGES || repetition.every == Duration::ZERO {
-                return Err(format!("{place}: a change may be made at most {MOST_CHANGES} times"));
-            }
-            if repetition.spread >= repetition.every {
-                return Err(format!("{place}: the spread of changes must be less than the time from one to the next"));
-            }
-        }
-        if link.device_queue > LARGEST_DEVICE_QUEUE {
-            return Err(format!("{place}: device_queue must be at most {LARGEST_DEVICE_QUEUE} packets"));
-        }
-        if link.device_queue > 0 && link.queue.is_none() {
-            return Err(format!("{place}: device_queue needs a queue to take packets from"));
-        }
-        if link.framing.overhead.0.max(link.framing.mpu.0) > LARGEST_HEADER {
-            return Err(format!("{place}: overhead and mpu must be at most {LARGEST_HEADER} bytes"));
-        }
-        if let Some(aggregation) = &link.aggregation {
-            check_aggregation(link, aggregation).map_err(|error| format!("{place}: {error}"))?;
-        }
-        if matches!(&link.drop, Some(LossPattern::Every(0))) {
-            return Err(format!("{place}: drop every must be at least 1"));
-        }
-        for (key, trace, is_changed) in [
-            ("rate", &link.rate_trace, link.changes.iter().any(|change| change.rate.is_some())),
-            ("delay", &link.delay_trace, link.changes.iter().any(|change| change.delay.is_some())),
-        ] {
-            let Some(trace) = trace else { continue };
-            if is_changed {
-                return Err(format!("{place}: {key} has a trace, so changes must not set it"));
-            }
-            if let Some(fault) = trace.fault() {
-                return Err(format!("{place}: {key}: {fault}"));
-            }
-        }
-        check_impairments(&link.impairments).map_err(|error| format!("{place}: {error}"))?;
-    }
-    for (index, flow) in specification.flows.iter().enumerate() {
-        let place = format!("flows[{index}] ({})", flow.group);
-        if flow.from >= nodes || flow.to >= nodes || flow.from == flow.to {
-            return Err(format!("{place}: must join two different nodes, numbered below {nodes}"));
-        }
-        if flow.size.is_some_and(|size| size.0 == 0 || size.0 > LARGEST_SIZE) {
-            return Err(format!("{place}: size must be 1 to {LARGEST_SIZE} bytes"));
-        }
-        if flow.stop.is_some_and(|stop| stop <= flow.start + flow.start_within) {
-            return Err(format!("{place}: stop must be after the last start"));
-        }
-        if let Some(arrivals) = &flow.arrivals {
-            if flow.count != 1 || flow.size.is_some() || flow.start_within > Duration::ZERO {
-                return Err(format!("{place}: flows that arrive have no count, size or random start of their own"));
-            }
-            if let ArrivalProcess::Deterministic { phase, .. } = arrivals.process
-                && !(0.0..=1.0).contains(&phase)
-            {
-                return Err(format!("{place}: phase must be 0 to 1"));
-            }
-        }
-        if flow.application.is_some() && flow.size.is_some() {
-            return Err(format!("{place}: the application says how much is sent, so size must not"));
-        }
-        if flow.dscp > LARGEST_CODEPOINT {
-            return Err(format!("{place}: dscp must be 0 to {LARGEST_CODEPOINT}"));
-        }
-        let (stack, stacks) = (flow.source.stack, specification.stacks.len());
-        if stack >= stacks {
-            return Err(format!("{place}: stack {stack} does not exist; there are {stacks}"));
-        }
-    }
-    let queues = specification.links.iter().filter_map(|link| link.queue.as_ref().and_then(|queue| queue.plugin));
-    let plugins = specification.plugins.len();
-    for plugin in specification.flows.iter().filter_map(|flow| flow.source.plugin).chain(queues) {
-        if plugin >= plugins {
-            return Err(format!("plugin {plugin} does not exist; there are {plugins}"));
-        }
-    }
-    for interval in [specification.probe.queue_series, specification.probe.flow_series].into_iter().flatten() {
-        if interval == Duration::ZERO {
-            return Err("probe: a sampling interval must be above zero".to_owned());
-        }
-    }
-    Ok(())
-}
-
-fn check_aggregation(link: &LinkSpecification, aggregation: &AggregationSpecification) -> Result<(), String> {
-    if link.queue.is_none() {
-        return Err("aggregation needs a queue to take packets from".to_owned());
-    }
-    if link.device_queue > 0 {
-        return Err("aggregation and device_queue exclude each other".to_owned());
-    }
-    if link.framing != Framing::default() {
-        return Err("aggregation has a header of its own, so overhead, mpu and framing must not be set".to_owned());
-    }
-    if aggregation.packets == 0 || aggregation.packets > LARGEST_DEVICE_QUEUE {
-        return Err(format!("aggregation: packets must be 1 to {LARGEST_DEVICE_QUEUE}"));
-    }
-    if aggregation.access.max(aggregation.response) > LONGEST_IMPAIRMENT {
-        return Err("aggregation: access and response must be at most an hour".to_owned());
-    }
-    if aggregation.header.0.max(aggregation.response_size.0) > LARGEST_HEADER {
-        return Err(format!("aggregation: header and response_size must be at most {LARGEST_HEADER} bytes"));
-    }
-    Ok(())
-}
-
-/// The most that a frame adds to a packet, in bytes, so that both together have a size of a packet.
-const LARGEST_HEADER: u64 = 500;
-
-/// The field has six bits (RFC 2474 section 3).
-const LARGEST_CODEPOINT: u8 = 63;
-
-/// The longest mean of a random delay, and the longest slot: an hour.
-const LONGEST_IMPAIRMENT: Duration = Duration(3_600 * PICOSECONDS_PER_SECOND);
-
-fn check_impairments(impairments: &Impairments) -> Result<(), String> {
-    let share = |name: &str, value: f64| {
-        let is_share = (0.0..=1.0).contains(&value);
-        if is_share { Ok(()) } else { Err(format!("{name} must be 0 to 1")) }
-    };
-    share("bit_error_ratio", impairments.bit_error_ratio)?;
-    share("duplication", impairments.duplication)?;
-    if let Some(model) = impairments.burst_loss {
-        share("burst_loss.enter", model.enter)?;
-        share("burst_loss.leave", model.leave)?;
-        share("burst_loss.inside", model.inside)?;
-        share("burst_loss.outside", model.outside)?;
-    }
-    if impairments.policer.is_some_and(|policer| policer.rate == Rate(0) || policer.burst.0 == 0) {
-        return Err("policer: rate and burst must be above zero".to_owned());
-    }
-    let mean = impairments.jitter.map_or(Duration::ZERO, |jitter| jitter.mean);
-    if mean.max(impairments.slot) > LONGEST_IMPAIRMENT {
-        return Err("jitter and slot must be at most an hour".to_owned());
-    }
-    Ok(())
-}
-
 /// What is wrong with a group of flows.
 fn misfit(group: usize, flow: &FlowSpecification, error: &str) -> String {
     format!("flows[{group}] ({}): {error}", flow.group)
@@ -311,59 +140,6 @@ pub fn memory(specification: &Specification) -> Result<u64, String> {
     let mut builder = Builder::new(specification, &unloaded);
     let (_, ways) = builder.plan()?;
     Ok(u64::try_from(memory::estimate(specification, &ways, &builder.round_trips)).unwrap_or(u64::MAX))
-}
-
-/// The loads of the groups of a specification whose connections arrive by themselves: the slowest link of the path, and the part of its
-/// rate, and of sessions that of what clients send on the way back. Of lists of arrivals and of users there is none.
-///
-/// # Errors
-/// One line that says what in the specification is wrong and what is allowed.
-pub fn loads(specification: &Specification) -> Result<Vec<(usize, f64)>, String> {
-    check(specification)?;
-    let unloaded = Unloaded::new(specification.plugins.len());
-    let mut builder = Builder::new(specification, &unloaded);
-    let (_, ways) = builder.plan()?;
-    let mut loads = Vec::new();
-    for ((flow, way), ideal) in specification.flows.iter().zip(&ways).zip(&builder.ideals) {
-        let Some(arrivals) = offered(flow)? else { continue };
-        loads.extend(slowest(specification, &way.there).zip(workload::load(&arrivals, &ideal.path)?));
-        let Some(application) = &flow.application else { continue };
-        let requested = Blueprint::new(application)?.extent().requested;
-        let segments = requested / ideal.path.segment as f64;
-        let bits = 8.0 * (requested + segments * ideal.path.overhead as f64);
-        let (ArrivalProcess::Poisson(intensity) | ArrivalProcess::Deterministic { every: intensity, .. }) =
-            arrivals.process
-        else {
-            continue;
-        };
-        let sessions = workload::flows_a_second(intensity, &arrivals, &ideal.path)?;
-        loads.extend(
-            slowest(specification, &way.back)
-                .map(|link| (link, sessions * bits / specification.links[link].rate.0 as f64)),
-        );
-    }
-    Ok(loads)
-}
-
-/// The bits a second that a specification's flows can send together at most: the rates of the links that limit them, each counted
-/// once. Of a flow it is the slowest link that its data cross; links that only acknowledgements cross do not count.
-///
-/// # Errors
-/// One line that says what in the specification is wrong and what is allowed.
-pub fn carried(specification: &Specification) -> Result<u64, String> {
-    check(specification)?;
-    let unloaded = Unloaded::new(specification.plugins.len());
-    let mut builder = Builder::new(specification, &unloaded);
-    let (_, ways) = builder.plan()?;
-    let mut limiting: Vec<usize> = ways.iter().filter_map(|way| slowest(specification, &way.there)).collect();
-    limiting.sort_unstable();
-    limiting.dedup();
-    Ok(limiting.iter().fold(0, |sum, link| sum.saturating_add(specification.links[*link].rate.0)))
-}
-
-/// The slowest link of a path.
-fn slowest(specification: &Specification, path: &[usize]) -> Option<usize> {
-    path.iter().min_by_key(|link| specification.links[**link].rate).copied()
 }
 
 /// What sends the data of a group of flows.
@@ -690,158 +466,6 @@ pub fn flow_starts(specification: &Specification) -> Vec<Time> {
         .zip(0..)
         .map(|(flow, index)| start(specification.seed, index, flow))
         .collect()
-}
-
-/// What congestion epochs are found from: the long-lived flows, which want as much as they can get for the whole measuring
-/// window. One that starts before a tenth of it has passed counts, as in Jain's index.
-struct Epochs {
-    long_lived: Arc<[bool]>,
-    /// How many of them cross each link.
-    crossing: Vec<u64>,
-}
-
-impl Epochs {
-    fn new(specification: &Specification, senders: &[Sending], ways: &[Way]) -> Epochs {
-        let latest = specification.warm_up + Duration(specification.duration.since(specification.warm_up).0 / 10);
-        let mut long_lived = Vec::new();
-        let mut crossing = vec![0; specification.links.len()];
-        for ((flow, sending), way) in specification.flows.iter().zip(senders).zip(ways) {
-            let wants_more = match sending {
-                Sending::Window(_) => true,
-                Sending::Rate(blueprint) => blueprint.offered().is_none(),
-            };
-            let is_there = flow.size.is_none()
-                && flow.arrivals.is_none()
-                && flow.application.is_none()
-                && flow.stop.is_none()
-                && flow.start + flow.start_within <= latest;
-            long_lived.extend(std::iter::repeat_n(wants_more && is_there, flow.count as usize));
-            if wants_more && is_there {
-                way.there.iter().for_each(|link| crossing[*link] += flow.count);
-            }
-        }
-        Epochs { long_lived: long_lived.into(), crossing }
-    }
-
-    /// Those at a link; none if no long-lived flow crosses it.
-    fn of(&self, link: usize, rate: Rate, base: Option<Duration>) -> Option<LossEpochs> {
-        let crossing = self.crossing[link];
-        (crossing > 0).then(|| LossEpochs::new(base.unwrap_or_default(), rate, Arc::clone(&self.long_lived), crossing))
-    }
-}
-
-/// The links, and the sources of events that they are.
-fn build_links(builder: &mut Builder, epochs: &Epochs) -> Result<(Vec<Link>, Vec<Due>), String> {
-    let Builder { specification, plugins, routes, round_trips, .. } = builder;
-    let links = &specification.links;
-    routes.find_followers(|index, feeder| {
-        let link = &links[index as usize];
-        link.queue.is_none() && link.is_plain() && !links[feeder as usize].reorders()
-    });
-    let with_arrivals = routes.links_with_arrivals();
-    let mut sources = Vec::new();
-    let mut source = |due| {
-        sources.push(due);
-        Source(sources.len() as u32 - 1)
-    };
-    let mut built = Vec::new();
-    let flows = Arc::new(FlowTable::new(&specification.flows));
-    for (index, link) in links.iter().enumerate() {
-        let link = link.with_all_changes(specification.seed, specification.duration);
-        let link = link.as_ref();
-        let egress = match &link.queue {
-            None => Egress::Unlimited,
-            Some(queue) => {
-                let name = |node: usize| &specification.nodes[node];
-                let misfit = |error| format!("queue {} -> {}: {error}", name(link.from), name(link.to));
-                let limit = queue.limit.map(|limit| round_trips.limit(index, link.rate, limit)).transpose();
-                let limit = limit.map_err(misfit)?;
-                let discipline = match queue.plugin {
-                    None => Discipline::new(&queue.name, limit, &queue.parameters),
-                    Some(plugin) => plugins
-                        .queue(plugin, &queue.parameters)
-                        .and_then(|queue| PluginDiscipline::new(queue, plugins.failure(), limit))
-                        .map(Discipline::Plugin),
-                };
-                let mut discipline = discipline.map_err(misfit)?;
-                discipline.set_link_rate(link.rate);
-                discipline.set_flows(&flows).map_err(misfit)?;
-                let queue = MeasuredQueue {
-                    holds_back: discipline.holds_back(),
-                    discipline,
-                    random: Random::stream(specification.seed, Purpose::Queue, index as u64),
-                    outcome: Outcome::default(),
-                    probe: specification
-                        .probe
-                        .queue_statistics
-                        .then(|| QueueProbe::new(epochs.of(index, link.rate, round_trips.over(index)))),
-                    rate_changes: rate_changes(link).filter(|(_, rate)| *rate > Rate(0)).rev().collect(),
-                    device: Device::new(link.device_queue),
-                    room: source(Due::DeviceHasRoom(index as u32)),
-                    asks: false,
-                    filled: Sequence::FIRST,
-                };
-                match link.aggregation {
-                    None => Egress::Queue(Box::new(queue)),
-                    Some(aggregation) => Egress::Frames(Box::new(FramedQueue::new(queue, aggregation))),
-                }
-            }
-        };
-        let arrivals =
-            if with_arrivals.contains(&(index as u32)) { source(Due::Arrival(index as u32)) } else { Source::NONE };
-        let transmitter = match &link.rate_trace {
-            None => Transmitter::new(link.rate, rate_changes(link), link.framing),
-            Some(trace) => {
-                let rates = trace.changes(specification.duration);
-                Transmitter::new(
-                    Rate(trace.first()),
-                    rates.iter().map(|(time, rate)| (*time, Rate(*rate))),
-                    link.framing,
-                )
-            }
-        };
-        let delay = match &link.delay_trace {
-            None => Varying::new(link.delay, changes(link, |change| change.delay)),
-            Some(trace) => {
-                let delays = trace.changes(specification.duration);
-                Varying::new(Duration(trace.first()), delays.iter().map(|(time, delay)| (*time, Duration(*delay))))
-            }
-        };
-        let special = (!link.is_plain()).then(|| {
-            let ratio = Varying::new(link.loss, changes(link, |change| change.loss));
-            let random = Random::stream(specification.seed, Purpose::Loss, index as u64);
-            Box::new(Special {
-                policer: link.impairments.policer.map(Policer::new),
-                losses: Some(Losses::new(link.drop.clone(), ratio, random)),
-                wire: Some(Wire::new(&link.impairments, specification.seed, index as u64)),
-                ..Special::default()
-            })
-        });
-        built.push(Link::new(transmitter, delay, egress, special, arrivals));
-    }
-    Ok((built, sources))
-}
-
-/// The changes of one property of a link, and when.
-fn changes<T>(
-    link: &LinkSpecification,
-    property: impl Fn(&LinkChange) -> Option<T> + Clone,
-) -> impl DoubleEndedIterator<Item = (Time, T)> + Clone {
-    link.changes.iter().filter_map(move |change| property(change).map(|value| (change.at, value)))
-}
-
-fn rate_changes(link: &LinkSpecification) -> impl DoubleEndedIterator<Item = (Time, Rate)> + Clone {
-    changes(link, |change| change.rate)
-}
-
-/// Gives each flow that is paced, or keeps to a rate, its source of events.
-fn add_pacing(flows: &mut [Flow], sources: &mut Vec<Due>) {
-    for (index, flow) in flows.iter_mut().enumerate() {
-        if flow.endpoints.is_paced() {
-            flow.pacing = Source(sources.len() as u32);
-            sources.push(Due::Pacing(index as u32));
-        }
-    }
 }
 
 #[cfg(test)]
