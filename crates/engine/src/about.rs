@@ -2,6 +2,12 @@
 
 use serde::Serialize;
 
+/// An algorithm in the catalogue.
+pub trait Listed {
+    /// Its entry.
+    const ABOUT: About;
+}
+
 /// The catalogue entry of a congestion control, a queue discipline, or a rule that chooses bit rates of video.
 #[derive(Debug, Serialize)]
 pub struct About {

@@ -2,7 +2,7 @@
 
 use super::parts::AckFilter;
 use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 
@@ -20,9 +20,8 @@ pub struct FilteringFifo {
     filter: AckFilter,
 }
 
-impl FilteringFifo {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for FilteringFifo {
+    const ABOUT: About = About {
         name: "ack_filter",
         aliases: &["ack_thinning", "ack_suppression"],
         title: "DropTail with an ACK filter",
@@ -32,7 +31,9 @@ impl FilteringFifo {
         deviations: "acknowledgements with options are kept: SACK blocks, of which Linux compares what they cover, and the \
                      counter of Accurate ECN",
     };
+}
 
+impl FilteringFifo {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: FilteringFifoParameters) -> FilteringFifo {
         FilteringFifo { queue: BoundedFifo::new(limit), filter: parameters.filter }

@@ -4,7 +4,7 @@
 
 use super::parts::{Fifo, FlowPlaces, Highest};
 use super::{Context, DropCause, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 
@@ -48,9 +48,8 @@ impl Flow {
     }
 }
 
-impl Afpft {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Afpft {
+    const ABOUT: About = About {
         name: "afpft",
         aliases: &["approximate_fairness_through_partial_finish_time"],
         title: "AFpFT",
@@ -63,7 +62,9 @@ impl Afpft {
                      bytes and with equal weights, at every router for all flows, which is equivalent to a list with \
                      room for all flows above their share; at the limit the packet with the latest tag is dropped",
     };
+}
 
+impl Afpft {
     /// Creates an empty queue.
     pub fn new(limit: Limit, _parameters: AfpftParameters) -> Afpft {
         Afpft {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::parts::{GuessParameters, RedQueue};
 use super::{Context, FlowTable, GuessedHungriest, Limit, QueueDiscipline, Queued, RedParameters};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::units::Rate;
@@ -28,9 +28,8 @@ pub struct ApdDynamic {
     hungriest: GuessedHungriest,
 }
 
-impl ApdDynamic {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for ApdDynamic {
+    const ABOUT: About = About {
         name: "apd_dynamic",
         aliases: &["active_packet_dropping_dynamic"],
         title: "Active packet dropping from the connection it finds hungriest",
@@ -41,7 +40,9 @@ impl ApdDynamic {
                      2016, section IV; of equally frequent connections that of the first hosts, or flow, is taken; \
                      otherwise as apd_static",
     };
+}
 
+impl ApdDynamic {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: ApdDynamicParameters) -> ApdDynamic {
         ApdDynamic {

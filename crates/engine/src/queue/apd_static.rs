@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::parts::RedQueue;
 use super::{Context, FlowTable, Limit, NamedHungriest, QueueDiscipline, Queued, RedParameters};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::units::Rate;
@@ -28,9 +28,8 @@ pub struct ApdStatic {
     hungriest: NamedHungriest,
 }
 
-impl ApdStatic {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for ApdStatic {
+    const ABOUT: About = About {
         name: "apd_static",
         aliases: &["active_packet_dropping_static"],
         title: "Active packet dropping from a named connection",
@@ -41,7 +40,9 @@ impl ApdStatic {
                      of drops, so that packets of the hungriest connection are always n times as likely to be dropped as \
                      others; otherwise the deviations of red",
     };
+}
 
+impl ApdStatic {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: ApdStaticParameters) -> ApdStatic {
         let queue = RedQueue::new(limit, parameters.red.clone());

@@ -4,7 +4,7 @@
 
 use super::parts::RedQueue;
 use super::{Context, Limit, QueueDiscipline, Queued, RedParameters};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::time::{Duration, Time};
@@ -37,9 +37,8 @@ pub struct Ared {
     bottom: f64,
 }
 
-impl Ared {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Ared {
+    const ABOUT: About = About {
         name: "ared",
         aliases: &["adaptive_red"],
         title: "Adaptive RED",
@@ -50,7 +49,9 @@ impl Ared {
                      gentle part of the drop probability follows the adapted one, unlike in ns-2.35; otherwise the \
                      deviations of red",
     };
+}
 
+impl Ared {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: AredParameters) -> Ared {
         let queue = RedQueue::new(limit, parameters.red.clone());

@@ -4,7 +4,7 @@
 //! the link has the desired utilisation.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::time::Time;
@@ -42,9 +42,8 @@ pub struct Avq {
     adapted_at: Time,
 }
 
-impl Avq {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Avq {
+    const ABOUT: About = About {
         name: "avq",
         aliases: &["adaptive_virtual_queue"],
         title: "AVQ",
@@ -55,7 +54,9 @@ impl Avq {
                      packet does not count as arrived, so that the rate of admitted packets is controlled, as in ns-2, \
                      but time advances then too; without a limit there are no early drops",
     };
+}
 
+impl Avq {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: AvqParameters) -> Avq {
         Avq {

@@ -3,7 +3,7 @@
 //! idle. The queue length is not used.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::time::{Duration, Time};
@@ -29,9 +29,8 @@ pub struct Blue {
     idle_since: Option<Time>,
 }
 
-impl Blue {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Blue {
+    const ABOUT: About = About {
         name: "blue",
         aliases: &[],
         title: "BLUE",
@@ -41,7 +40,9 @@ impl Blue {
         deviations: "a link that stays idle counts again after each freeze_time, as in the port to ns-3; the variant \
                      that also raises the drop probability above a queue length is left out",
     };
+}
 
+impl Blue {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: BlueParameters) -> Blue {
         Blue {

@@ -5,7 +5,7 @@
 
 use super::parts::{RedQueue, draw_of_same_flow};
 use super::{Context, DropCause, Limit, QueueDiscipline, Queued, RedParameters};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::units::Rate;
@@ -23,9 +23,8 @@ pub struct Choke {
     queue: RedQueue,
 }
 
-impl Choke {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Choke {
+    const ABOUT: About = About {
         name: "choke",
         aliases: &[],
         title: "CHOKe",
@@ -35,7 +34,9 @@ impl Choke {
         deviations: "RED is as in red, gentle by default; one packet is drawn, the variants that draw several are left \
                      out; a match also drops ECN-capable packets, as in Linux",
     };
+}
 
+impl Choke {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: ChokeParameters) -> Choke {
         Choke { queue: RedQueue::new(limit, parameters.red) }

@@ -3,7 +3,7 @@
 
 use super::parts::{CoDelControl, draw_of_same_flow};
 use super::{BoundedFifo, CoDelParameters, Context, DropCause, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 
 /// Parameters of CoDel with CHOKe's comparison: those of CoDel.
@@ -17,9 +17,8 @@ pub struct ChokeCoDel {
     control: CoDelControl,
 }
 
-impl ChokeCoDel {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for ChokeCoDel {
+    const ABOUT: About = About {
         name: "choke_codel",
         aliases: &["codel_choke"],
         title: "CoDel with CHOKe's comparison",
@@ -31,7 +30,9 @@ impl ChokeCoDel {
                      packet, and CoDel still drops at the head; a match also drops ECN-capable packets, as in CHOKe; \
                      otherwise as codel",
     };
+}
 
+impl ChokeCoDel {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: ChokeCoDelParameters) -> ChokeCoDel {
         ChokeCoDel { parameters, queue: BoundedFifo::new(limit), control: CoDelControl::default() }

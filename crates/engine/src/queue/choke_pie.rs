@@ -3,7 +3,7 @@
 
 use super::parts::draw_of_same_flow;
 use super::{Context, DropCause, Limit, Pie, PieParameters, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::time::{Duration, Time};
 
@@ -16,9 +16,8 @@ pub struct ChokePie {
     pie: Pie,
 }
 
-impl ChokePie {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for ChokePie {
+    const ABOUT: About = About {
         name: "choke_pie",
         aliases: &["pie_choke"],
         title: "PIE with CHOKe's comparison",
@@ -29,7 +28,9 @@ impl ChokePie {
                      drop an arrival, and before it draws; only the arrival is dropped, as in the proposal, where CHOKe \
                      also drops the drawn packet; a match also drops ECN-capable packets, as in CHOKe; otherwise as pie",
     };
+}
 
+impl ChokePie {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: ChokePieParameters) -> ChokePie {
         ChokePie { pie: Pie::new(limit, parameters) }

@@ -3,7 +3,7 @@
 
 use super::parts::{CobaltControl, CobaltSettings};
 use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 
 pub use super::parts::CobaltParameters;
@@ -16,9 +16,8 @@ pub struct Cobalt {
     control: CobaltControl,
 }
 
-impl Cobalt {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Cobalt {
+    const ABOUT: About = About {
         name: "cobalt",
         aliases: &["codel_blue_alternate"],
         title: "COBALT",
@@ -28,7 +27,9 @@ impl Cobalt {
         deviations: "square roots are exact; a packet that BLUE drops is not marked first; the last packet of the queue \
                      is never dropped, as in Linux but not in ns-3",
     };
+}
 
+impl Cobalt {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: CobaltParameters) -> Cobalt {
         let settings = CobaltSettings::new(&parameters);

@@ -3,7 +3,7 @@
 
 use super::parts::CoDelControl;
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 
 pub use super::parts::CoDelParameters;
@@ -16,9 +16,8 @@ pub struct CoDel {
     control: CoDelControl,
 }
 
-impl CoDel {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for CoDel {
+    const ABOUT: About = About {
         name: "codel",
         aliases: &["controlled_delay"],
         title: "CoDel",
@@ -28,7 +27,9 @@ impl CoDel {
         deviations: "marking, which the RFC leaves open, is as in Linux: at most one packet per dequeue, and with a \
                      ce_threshold every packet that waited longer, with ecn on or off",
     };
+}
 
+impl CoDel {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: CoDelParameters) -> CoDel {
         CoDel { parameters, queue: BoundedFifo::new(limit), control: CoDelControl::default() }

@@ -6,7 +6,7 @@
 
 use super::parts::{CoDelControl, CoDelParameters, DropPolicy};
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::time::{Duration, Time};
@@ -31,9 +31,8 @@ pub struct CoDelAdaptive {
     taken: Time,
 }
 
-impl CoDelAdaptive {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for CoDelAdaptive {
+    const ABOUT: About = About {
         name: "codel_adaptive",
         aliases: &[],
         title: "CoDel that drops more from a longer mean queue",
@@ -45,7 +44,9 @@ impl CoDelAdaptive {
                      equals CoDel while the mean is below two targets; evenly spaced over the time to CoDel's next drop; \
                      the mean is exponentially weighted, with CoDel's interval as its time constant",
     };
+}
 
+impl CoDelAdaptive {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: CoDelAdaptiveParameters) -> CoDelAdaptive {
         CoDelAdaptive {

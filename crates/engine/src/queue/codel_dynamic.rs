@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::parts::{CoDelControl, CoDelParameters, GuessParameters, Periodic};
 use super::{BoundedFifo, Context, FlowTable, GuessedHungriest, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::time::Duration;
@@ -32,9 +32,8 @@ pub struct CoDelDynamic {
     others: Periodic,
 }
 
-impl CoDelDynamic {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for CoDelDynamic {
+    const ABOUT: About = About {
         name: "codel_dynamic",
         aliases: &["dynamic_fairness_codel"],
         title: "CoDel that drops from the connection it finds hungriest",
@@ -45,7 +44,9 @@ impl CoDelDynamic {
                      that of the first hosts, or flow, is taken; spared packets and CoDel's state are as in \
                      codel_static; of the others' drops one in 1/p is made, by counting, as in the authors' code",
     };
+}
 
+impl CoDelDynamic {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: CoDelDynamicParameters) -> CoDelDynamic {
         CoDelDynamic {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::parts::{CoDelControl, CoDelParameters, Periodic};
 use super::{BoundedFifo, Context, FlowTable, Limit, NamedHungriest, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::time::Duration;
@@ -34,9 +34,8 @@ pub struct CoDelStatic {
     others: Periodic,
 }
 
-impl CoDelStatic {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for CoDelStatic {
+    const ABOUT: About = About {
         name: "codel_static",
         aliases: &["static_fairness_codel"],
         title: "CoDel that drops from a named connection",
@@ -47,7 +46,9 @@ impl CoDelStatic {
                      if the packet had been dropped, and at most one packet is spared per dequeue, as with CoDel's \
                      marks; of the others' drops one in 1/p is made, by counting, as in the authors' code",
     };
+}
 
+impl CoDelStatic {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: CoDelStaticParameters) -> CoDelStatic {
         CoDelStatic {

@@ -4,7 +4,7 @@
 
 use super::parts::admits;
 use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 
@@ -19,9 +19,8 @@ pub struct DropHead {
     queue: BoundedFifo,
 }
 
-impl DropHead {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for DropHead {
+    const ABOUT: About = About {
         name: "drophead",
         aliases: &["head_drop", "drop_from_front", "pfifo_head_drop"],
         title: "head drop",
@@ -31,7 +30,9 @@ impl DropHead {
         deviations: "the limit may also be in bytes, so that an arrival may drop more than one packet; a packet larger \
                      than the limit is itself dropped",
     };
+}
 
+impl DropHead {
     /// Creates an empty queue.
     pub fn new(limit: Limit, _parameters: DropHeadParameters) -> DropHead {
         DropHead { queue: BoundedFifo::new(limit) }

@@ -1,7 +1,7 @@
 //! Tail drop: arrivals are queued up to the limit and dropped beyond it.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 
@@ -16,9 +16,8 @@ pub struct DropTail {
     queue: BoundedFifo,
 }
 
-impl DropTail {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for DropTail {
+    const ABOUT: About = About {
         name: "droptail",
         aliases: &["dt", "tail_drop", "drop_tail", "fifo", "pfifo", "bfifo"],
         title: "DropTail",
@@ -27,7 +26,9 @@ impl DropTail {
         source: "RFC 7567 section 2: the default of routers",
         deviations: "none",
     };
+}
 
+impl DropTail {
     /// Creates an empty queue.
     pub fn new(limit: Limit, _parameters: DropTailParameters) -> DropTail {
         DropTail { queue: BoundedFifo::new(limit) }

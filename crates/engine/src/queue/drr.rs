@@ -3,7 +3,7 @@
 
 use super::parts::{Chains, FlowQueues, Measure};
 use super::{Context, DropCause, FlowHash, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::units::Bytes;
@@ -32,9 +32,8 @@ pub struct Drr {
     granted: bool,
 }
 
-impl Drr {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Drr {
+    const ABOUT: About = About {
         name: "drr",
         aliases: &["deficit_round_robin"],
         title: "DRR",
@@ -44,7 +43,9 @@ impl Drr {
         deviations: "at the limit the head of the queue with the most bytes is dropped, as in ns-2; the paper takes a \
                      buffer from the longest queue without saying which",
     };
+}
 
+impl Drr {
     /// Creates empty queues.
     pub fn new(limit: Limit, parameters: DrrParameters) -> Drr {
         let count = parameters.queues as usize;

@@ -4,7 +4,7 @@
 
 use super::parts::admits;
 use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::choice;
 use crate::packet::{Packet, flags};
 use crate::parameters;
@@ -79,9 +79,8 @@ pub struct DualPi2 {
     credit: f64,
 }
 
-impl DualPi2 {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for DualPi2 {
+    const ABOUT: About = About {
         name: "dualpi2",
         aliases: &["dualq", "l4s"],
         title: "DualPI2",
@@ -92,7 +91,9 @@ impl DualPi2 {
                      (picoquic's dualq, ns-3); delays are sojourn times, for the controller those of the head packets; \
                      the buffer is the queue's limit; ecn cannot be turned off, since L4S needs marks",
     };
+}
 
+impl DualPi2 {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: DualPi2Parameters) -> DualPi2 {
         DualPi2 {

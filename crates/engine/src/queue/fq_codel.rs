@@ -3,7 +3,7 @@
 
 use super::parts::{CoDelControl, FlowQueues, Measure, Rotation};
 use super::{CoDelParameters, Context, DropCause, FlowHash, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::time::Duration;
@@ -36,9 +36,8 @@ pub struct FqCoDel {
     rotation: Rotation,
 }
 
-impl FqCoDel {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for FqCoDel {
+    const ABOUT: About = About {
         name: "fq_codel",
         aliases: &["fqcodel", "sfqcodel"],
         title: "FQ-CoDel",
@@ -52,7 +51,9 @@ impl FqCoDel {
                      quantum, considers all queues for the last MTU, and resumes CoDel's count less two within eight \
                      intervals",
     };
+}
 
+impl FqCoDel {
     /// Creates empty queues.
     pub fn new(limit: Limit, parameters: FqCoDelParameters) -> FqCoDel {
         let count = parameters.queues as usize;

@@ -2,7 +2,7 @@
 
 use super::parts::{FlowQueues, Measure, PieControl, QueueRules, Rotation};
 use super::{Context, Fifo, FlowHash, Limit, PieParameters, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::time::{Duration, Time};
@@ -38,9 +38,8 @@ pub struct FqPie {
     is_moving: Box<[bool]>,
 }
 
-impl FqPie {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for FqPie {
+    const ABOUT: About = About {
         name: "fq_pie",
         aliases: &["fqpie"],
         title: "FQ-PIE",
@@ -51,7 +50,9 @@ impl FqPie {
                      limit by default (10240 packets in Linux); at the limit arrivals are dropped as in Linux, where \
                      ns-3 drops half of the fattest queue; no memory limit",
     };
+}
 
+impl FqPie {
     /// Creates empty queues.
     pub fn new(limit: Limit, parameters: FqPieParameters) -> FqPie {
         let count = parameters.queues as usize;

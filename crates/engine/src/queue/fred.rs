@@ -4,7 +4,7 @@
 
 use super::parts::{AverageQueue, DropCurve, DropSpacing, FlowPlaces};
 use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::time::Duration;
@@ -54,9 +54,8 @@ pub struct Fred {
     active: u64,
 }
 
-impl Fred {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Fred {
+    const ABOUT: About = About {
         name: "fred",
         aliases: &["flow_red"],
         title: "FRED",
@@ -67,7 +66,9 @@ impl Fred {
                      always allows each flow two packets, is left out; random drops are spaced as in ns-2's RED; queues \
                      are counted in packets",
     };
+}
 
+impl Fred {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: FredParameters) -> Fred {
         Fred {

@@ -2,7 +2,7 @@
 //! between CUBIC and Compound TCP", IEICE Technical Report NS2010-160 (2010).
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::time::{Duration, Time};
@@ -27,9 +27,8 @@ pub struct GrowthDrop {
     is_due: bool,
 }
 
-impl GrowthDrop {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for GrowthDrop {
+    const ABOUT: About = About {
         name: "growth_drop",
         aliases: &["queue_growth_drop"],
         title: "Drop on growth of the queue",
@@ -40,7 +39,9 @@ impl GrowthDrop {
                      when the queue grows sharply. Assumed: the length is compared at intervals, and if it has grown by \
                      more than growth the next arrival is dropped, one per interval",
     };
+}
 
+impl GrowthDrop {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: GrowthDropParameters) -> GrowthDrop {
         GrowthDrop { parameters, queue: BoundedFifo::new(limit), before: (0, 0), is_due: false }

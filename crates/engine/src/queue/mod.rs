@@ -89,7 +89,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameter::{Description, check_limits};
 use crate::time::{Duration, Time};

@@ -2,7 +2,7 @@
 //! TCP flows", INFOCOM 2001. The drop probability is adjusted so that the queue keeps a target length at any load.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::time::{Duration, Time};
@@ -38,9 +38,8 @@ pub struct Pi {
     queue_before: u64,
 }
 
-impl Pi {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Pi {
+    const ABOUT: About = About {
         name: "pi",
         aliases: &["pi_controller"],
         title: "PI controller",
@@ -49,7 +48,9 @@ impl Pi {
         source: "Hollot, Misra, Towsley and Gong, INFOCOM 2001",
         deviations: "the queue is counted in packets of any size, as in ns-2 by default",
     };
+}
 
+impl Pi {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: PiParameters) -> Pi {
         Pi { parameters, queue: BoundedFifo::new(limit), probability: 0.0, queue_before: 0 }

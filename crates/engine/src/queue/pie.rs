@@ -3,7 +3,7 @@
 
 use super::parts::PieControl;
 use super::{BoundedFifo, Context, Fifo, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::time::{Duration, Time};
 
@@ -17,9 +17,8 @@ pub struct Pie {
     control: PieControl,
 }
 
-impl Pie {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Pie {
+    const ABOUT: About = About {
         name: "pie",
         aliases: &["proportional_integral_enhanced"],
         title: "PIE",
@@ -29,7 +28,9 @@ impl Pie {
         deviations: "with timestamps, a queue that runs empty has no delay, as in Linux and ns-3: otherwise the drop \
                      probability of an idle queue would never decay; always active (section 5.3 is optional)",
     };
+}
 
+impl Pie {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: PieParameters) -> Pie {
         Pie { queue: BoundedFifo::new(limit), control: PieControl::new(&parameters), parameters }

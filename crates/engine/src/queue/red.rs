@@ -4,7 +4,7 @@
 
 use super::parts::RedQueue;
 use super::{Context, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::units::Rate;
 
@@ -16,9 +16,8 @@ pub struct Red {
     queue: RedQueue,
 }
 
-impl Red {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Red {
+    const ABOUT: About = About {
         name: "red",
         aliases: &["random_early_detection"],
         title: "RED",
@@ -31,7 +30,9 @@ impl Red {
                      fractions of packets; with ecn, packets are marked up to max at any drop probability; \
                      with rules linux, idle time does not count",
     };
+}
 
+impl Red {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: RedParameters) -> Red {
         Red { queue: RedQueue::new(limit, parameters) }

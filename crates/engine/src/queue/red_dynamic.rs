@@ -4,7 +4,7 @@
 
 use super::parts::RedQueue;
 use super::{Context, Limit, QueueDiscipline, Queued, RedParameters};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::time::{Duration, Time};
@@ -34,9 +34,8 @@ pub struct RedDynamic {
     scale: f64,
 }
 
-impl RedDynamic {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for RedDynamic {
+    const ABOUT: About = About {
         name: "red_dynamic",
         aliases: &["dynamic_threshold_red"],
         title: "RED with dynamic thresholds",
@@ -48,7 +47,9 @@ impl RedDynamic {
                      above max, until max is half the limit, and divided by it if the average is below min, down to the \
                      configured values; otherwise the deviations of red",
     };
+}
 
+impl RedDynamic {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: RedDynamicParameters) -> RedDynamic {
         let queue = RedQueue::new(limit, parameters.red.clone());

@@ -3,7 +3,7 @@
 //! probability is exponential in the price, so that the prices of the links of a path add up.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::time::{Duration, Time};
@@ -48,9 +48,8 @@ pub struct Rem {
     probability: f64,
 }
 
-impl Rem {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Rem {
+    const ABOUT: About = About {
         name: "rem",
         aliases: &["random_exponential_marking"],
         title: "REM",
@@ -61,7 +60,9 @@ impl Rem {
                      the rate is right for packets of any size; packets are marked or dropped on arrival, where ns-2 \
                      marks them on departure",
     };
+}
 
+impl Rem {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: RemParameters) -> Rem {
         Rem { parameters, queue: BoundedFifo::new(limit), capacity: 0.0, arrived: 0, price: 0.0, probability: 0.0 }

@@ -5,7 +5,7 @@
 
 use super::parts::FlowHash;
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::line::Line;
 use crate::packet::Packet;
 use crate::parameters;
@@ -95,9 +95,8 @@ pub struct Sfb {
     tokens_at: Time,
 }
 
-impl Sfb {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Sfb {
+    const ABOUT: About = About {
         name: "sfb",
         aliases: &["stochastic_fair_blue"],
         title: "SFB",
@@ -108,7 +107,9 @@ impl Sfb {
                      from a drop probability of one half, ECN-capable packets are dropped too. Unlike in Linux, that \
                      rate does not depend on how often packets arrive, and drop probabilities are not rounded to 1/65536",
     };
+}
 
+impl Sfb {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: SfbParameters) -> Sfb {
         Sfb {

@@ -3,7 +3,7 @@
 
 use super::parts::{FlowQueues, Measure, Rotation};
 use super::{Context, DropCause, Fifo, FlowHash, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::time::{Duration, Time};
@@ -30,9 +30,8 @@ pub struct Sfq {
     next_perturbation: Time,
 }
 
-impl Sfq {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Sfq {
+    const ABOUT: About = About {
         name: "sfq",
         aliases: &["stochastic_fair_queueing", "stochastic_fairness_queueing"],
         title: "SFQ",
@@ -43,7 +42,9 @@ impl Sfq {
                      number of queues may be active (128 in Linux), and the limit is configurable (127 packets in \
                      Linux); no RED in the queues",
     };
+}
 
+impl Sfq {
     /// Creates empty queues.
     pub fn new(limit: Limit, parameters: SfqParameters) -> Sfq {
         let count = parameters.queues as usize;

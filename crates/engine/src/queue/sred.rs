@@ -3,7 +3,7 @@
 //! Lakshman and Wong, "SRED: Stabilized RED", IEEE INFOCOM 1999).
 
 use super::{BoundedFifo, Context, FlowHash, Limit, QueueDiscipline};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::random::Random;
@@ -80,9 +80,8 @@ pub struct Sred {
     zombies: Zombies,
 }
 
-impl Sred {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Sred {
+    const ABOUT: About = About {
         name: "sred",
         aliases: &["stabilized_red"],
         title: "SRED",
@@ -93,7 +92,9 @@ impl Sred {
                      no count and no timestamp, since these do not affect the drop probability; the buffer's capacity is \
                      the limit, in bytes or packets; without a limit nothing is dropped",
     };
+}
 
+impl Sred {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: SredParameters) -> Sred {
         let list = vec![0; parameters.zombies as usize].into_boxed_slice();

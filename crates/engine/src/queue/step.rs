@@ -2,7 +2,7 @@
 //! Center TCP (DCTCP)", SIGCOMM 2010, section 3.1).
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 
@@ -20,9 +20,8 @@ pub struct Step {
     mark: Limit,
 }
 
-impl Step {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Step {
+    const ABOUT: About = About {
         name: "step",
         aliases: &["threshold", "step_marking"],
         title: "Step marking",
@@ -32,7 +31,9 @@ impl Step {
         deviations: "packets that cannot be marked are dropped at the limit only, where a switch that does it by RED with equal \
                      thresholds drops them at the threshold",
     };
+}
 
+impl Step {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: StepParameters) -> Step {
         Step { queue: BoundedFifo::new(limit), mark: parameters.mark }

@@ -1,7 +1,7 @@
 //! Token bucket filter: a shaper with a token rate and a maximum burst.
 
 use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
@@ -31,9 +31,8 @@ pub struct Tbf {
     queue: BoundedFifo,
 }
 
-impl Tbf {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Tbf {
+    const ABOUT: About = About {
         name: "tbf",
         aliases: &["token_bucket", "token_bucket_filter"],
         title: "token bucket filter",
@@ -43,7 +42,9 @@ impl Tbf {
         deviations: "no second bucket for a peak rate; a packet larger than the bucket is dropped early, since it could \
                      never be sent",
     };
+}
 
+impl Tbf {
     /// Creates an empty queue and a full bucket.
     pub fn new(limit: Limit, parameters: TbfParameters) -> Tbf {
         let burst = u128::from(parameters.burst.0) * BYTE;

@@ -3,7 +3,7 @@
 //! control `vcp`.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::{LoadFactor, Packet};
 use crate::parameters;
 use crate::time::{Duration, Time};
@@ -43,9 +43,8 @@ pub struct VcpRouter {
     load_factor: f64,
 }
 
-impl VcpRouter {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for VcpRouter {
+    const ABOUT: About = About {
         name: "vcp",
         aliases: &["vcp_router"],
         title: "VCP router",
@@ -55,7 +54,9 @@ impl VcpRouter {
         deviations: "the target utilisation is the same for all rates; the filter of the persistent queue is that of the \
                      authors' ns-2 code; the load factor is not rounded up to whole percent, as it is there",
     };
+}
 
+impl VcpRouter {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: VcpRouterParameters) -> VcpRouter {
         VcpRouter {

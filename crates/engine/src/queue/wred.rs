@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::parts::{AverageQueue, DropCurve, DropSpacing};
 use super::{BoundedFifo, Context, FlowTable, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
 use crate::units::{Bytes, Rate};
@@ -72,9 +72,8 @@ pub struct Wred {
     favoured: Option<(Arc<FlowTable>, u32)>,
 }
 
-impl Wred {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Wred {
+    const ABOUT: About = About {
         name: "wred",
         aliases: &["weighted_red"],
         title: "WRED",
@@ -84,7 +83,9 @@ impl Wred {
         deviations: "packets carry no precedence here: it is set for a named group of flows; Cisco does not say how \
                      drops are spaced: here as in RED, without wait, separately for each precedence",
     };
+}
 
+impl Wred {
     /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: WredParameters) -> Wred {
         let profiles = [0, parameters.precedence].map(|precedence| Profile::new(&parameters, precedence));

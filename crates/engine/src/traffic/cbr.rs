@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::{Offered, RateBased, Setting, Source};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::{OptionsHandle, OptionsPool, Packet, flags};
 use crate::parameters;
 use crate::probe::{DelayProbe, DelayStatistics};
@@ -124,7 +124,7 @@ fn gap(parameters: &CbrParameters) -> Duration {
     parameters.rate.transmission_time(parameters.packet_size.0)
 }
 
-impl Source for Cbr {
+impl Listed for Cbr {
     const ABOUT: About = About {
         name: "cbr",
         aliases: &[],
@@ -136,7 +136,9 @@ impl Source for Cbr {
                      gap cut short at the end of one continues in the next, so that the mean rate is rate * on / (on + \
                      off)",
     };
+}
 
+impl Source for Cbr {
     type Parameters = CbrParameters;
 
     const ONE_WAY: bool = true;

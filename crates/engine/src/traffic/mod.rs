@@ -14,7 +14,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::{OptionsPool, Packet};
 use crate::parameter::{Description, check_limits};
 use crate::probe::DelayStatistics;
@@ -74,10 +74,7 @@ pub struct Kind {
 }
 
 /// A kind of source: what is known of it before it is built.
-pub trait Source: RateBased + Sized {
-    /// What the catalogue says of it.
-    const ABOUT: About;
-
+pub trait Source: RateBased + Listed + Sized {
     /// The parameters of the source.
     type Parameters;
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Offered, RateBased, Setting, Source};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::{OptionsHandle, OptionsPool, Packet, flags};
 use crate::parameters;
 use crate::probe::{DelayProbe, DelayStatistics};
@@ -92,7 +92,7 @@ impl Ping {
     }
 }
 
-impl Source for Ping {
+impl Listed for Ping {
     const ABOUT: About = About {
         name: "ping",
         aliases: &[],
@@ -103,7 +103,9 @@ impl Source for Ping {
         deviations: "one exchange of two packets stands for each of the three round trips of a probe, those of the TCP handshake, \
                      of TLS and of the request for one byte; hosts answer at once",
     };
+}
 
+impl Source for Ping {
     type Parameters = PingParameters;
 
     const ONE_WAY: bool = false;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::parts::{AckFilter, Chains, CobaltControl, CobaltParameters, CobaltSettings, FlowQueues, Measure};
 use super::{Context, DropCause, FlowHash, FlowTable, Limit, QueueDiscipline, Queued};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::framing::{Cells, Framing};
 use crate::packet::Packet;
 use crate::time::{Duration, Time};
@@ -134,9 +134,8 @@ pub struct Cake {
     release: Option<Time>,
 }
 
-impl Cake {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Cake {
+    const ABOUT: About = About {
         name: "cake",
         aliases: &["sch_cake", "common_applications_kept_enhanced"],
         title: "CAKE",
@@ -150,7 +149,9 @@ impl Cake {
                      the ACK filter keeps acknowledgements with options, of which Linux compares what their SACK blocks \
                      cover",
     };
+}
 
+impl Cake {
     /// Creates empty queues.
     pub fn new(limit: Limit, parameters: CakeParameters) -> Cake {
         let bandwidth = Some(parameters.bandwidth).filter(|rate| rate.0 > 0);

@@ -12,7 +12,7 @@ use super::model::{self, Aggregation, HeldBack, PacingRate, PriorWindow, ProbeRt
 use super::ns3::Rules;
 use super::ns3::bbr::{self as ns3, Socket};
 use super::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::random::{Purpose, Random};
 use crate::tcp::window::Window;
@@ -141,9 +141,8 @@ struct State {
     excess_rounds: u64,
 }
 
-impl Bbr {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Bbr {
+    const ABOUT: About = About {
         name: "bbr",
         aliases: &["bbr1", "bbrv1", "tcp-bbr"],
         title: "BBR version 1",
@@ -157,7 +156,9 @@ impl Bbr {
                      sent with the same delivery count the last one makes the sample, where ns-3 takes the first; the RTT of a single \
                      delayed acknowledgement may become the minimum RTT",
     };
+}
 
+impl Bbr {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<BbrParameters>) -> Bbr {
         let state = State {

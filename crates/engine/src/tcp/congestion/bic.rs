@@ -8,7 +8,7 @@ use super::growth::Growth;
 use super::linux::Rules;
 use super::linux::bic::BicSteps;
 use super::{Ack, CongestionControl, CongestionEvent};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::Time;
@@ -40,9 +40,8 @@ pub struct Bic {
     linux: Option<Box<BicSteps>>,
 }
 
-impl Bic {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Bic {
+    const ABOUT: About = About {
         name: "bic",
         aliases: &["bic-tcp"],
         title: "BIC",
@@ -55,7 +54,9 @@ impl Bic {
                      acknowledgements cover two segments; no initial ssthresh of 100 segments, which older versions of Linux \
                      had",
     };
+}
 
+impl Bic {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<BicParameters>) -> Bic {
         let linux = (parameters.rules == Rules::Linux).then(Box::default);

@@ -9,7 +9,7 @@ use super::newreno::AdditiveIncrease;
 use super::ns3::compound::CompoundRounds;
 use super::ns3::compound_2014::Compound2014;
 use super::{Ack, CongestionControl, CongestionEvent};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 use crate::{choice, parameters};
@@ -149,9 +149,8 @@ struct Round {
     window: u64,
 }
 
-impl Compound {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Compound {
+    const ABOUT: About = About {
         name: "compound",
         aliases: &["c-tcp", "ctcp"],
         title: "Compound TCP",
@@ -166,7 +165,9 @@ impl Compound {
                      rules = \"linux\" is a module as ns-2 runs it, which never begins anew after a pause; rules = \
                      \"ns3-2014\" is another for ns-3, in whose recovery the delay window is kept there and not here",
     };
+}
 
+impl Compound {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<CompoundParameters>) -> Compound {
         Compound {

@@ -6,7 +6,7 @@ use super::linux::cubic::CubicSteps;
 use super::ns3::cubic::CubicCount;
 use super::ns3::cubic_module::CubicModule;
 use super::{Ack, CongestionControl, CongestionEvent};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 use crate::{choice, parameters};
@@ -108,9 +108,8 @@ impl Epoch {
     }
 }
 
-impl Cubic {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Cubic {
+    const ABOUT: About = About {
         name: "cubic",
         aliases: &["tcp-cubic"],
         title: "CUBIC",
@@ -129,7 +128,9 @@ impl Cubic {
                      window is not used; rules = \"ns3-2014\" takes the RTTs that the stack gives, where that \
                      module takes timestamps",
     };
+}
 
+impl Cubic {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<CubicParameters>) -> Cubic {
         let counted = match parameters.rules {

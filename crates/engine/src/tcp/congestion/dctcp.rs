@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::newreno::AdditiveIncrease;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::tcp::ecn::Codepoint;
 use crate::tcp::window::Window;
@@ -74,9 +74,8 @@ pub struct Dctcp {
     share: MarkedShare,
 }
 
-impl Dctcp {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Dctcp {
+    const ABOUT: About = About {
         name: "dctcp",
         aliases: &["data_center_tcp"],
         title: "DCTCP",
@@ -87,7 +86,9 @@ impl Dctcp {
                      acknowledgement that both ends a window of data and reports marks reduces by the previous alpha; \
                      data acknowledged during loss recovery is not counted",
     };
+}
 
+impl Dctcp {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<DctcpParameters>) -> Dctcp {
         let share = MarkedShare::new(parameters.initial_alpha);

@@ -7,7 +7,7 @@ use super::linux::hstcp::HighSpeedSteps;
 use super::ns3::Rules;
 use super::ns3::hstcp::HighSpeedRows;
 use super::{Ack, CongestionControl, CongestionEvent};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::Time;
@@ -39,9 +39,8 @@ pub struct HighSpeed {
     ns3: Option<HighSpeedRows>,
 }
 
-impl HighSpeed {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for HighSpeed {
+    const ABOUT: About = About {
         name: "hstcp",
         aliases: &["highspeed", "hs-tcp", "hs_tcp"],
         title: "HighSpeed TCP",
@@ -54,7 +53,9 @@ impl HighSpeed {
                      acknowledgement counts once, however many segments it covers; with rules = \"ns3\" both are the table's; slow start is the one chosen for the flow, without limited slow \
                      start (RFC 3742)",
     };
+}
 
+impl HighSpeed {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<HighSpeedParameters>) -> HighSpeed {
         let linux = (parameters.rules == Rules::Linux).then(HighSpeedSteps::default);

@@ -9,7 +9,7 @@ use super::linux::htcp::HTcpSteps;
 use super::ns3::Rules;
 use super::ns3::htcp::HTcpBytes;
 use super::{Ack, CongestionControl, CongestionEvent};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -80,9 +80,8 @@ impl Throughput {
     }
 }
 
-impl HTcp {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for HTcp {
+    const ABOUT: About = About {
         name: "htcp",
         aliases: &["h-tcp"],
         title: "H-TCP",
@@ -94,7 +93,9 @@ impl HTcp {
                      6.1, which counts it from the end of recovery, rounds the factor of growth down, and sets beta to \
                      beta_min on paths below 10 ms and at one more loss after the throughput has changed",
     };
+}
 
+impl HTcp {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<HTcpParameters>) -> HTcp {
         HTcp {

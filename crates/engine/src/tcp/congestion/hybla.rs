@@ -8,7 +8,7 @@ use super::growth::Growth;
 use super::linux::Rules;
 use super::linux::hybla::HyblaSteps;
 use super::{Ack, CongestionControl, CongestionEvent};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -35,9 +35,8 @@ pub struct Hybla {
     linux: Option<Box<HyblaSteps>>,
 }
 
-impl Hybla {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Hybla {
+    const ABOUT: About = About {
         name: "hybla",
         aliases: &["tcp-hybla"],
         title: "TCP Hybla",
@@ -49,7 +48,9 @@ impl Hybla {
                      segments it covers, and the initial window is rho; packets are not paced, although the paper recommends it; the slow \
                      start chosen for the flow is ignored",
     };
+}
 
+impl Hybla {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<HyblaParameters>) -> Hybla {
         let linux = (parameters.rules == Rules::Linux).then(Box::default);

@@ -8,7 +8,7 @@ use super::growth::Growth;
 use super::linux::Rules;
 use super::linux::illinois::IllinoisSteps;
 use super::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -63,9 +63,8 @@ struct Round {
     sum: f64,
 }
 
-impl Illinois {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Illinois {
+    const ABOUT: About = About {
         name: "illinois",
         aliases: &[],
         title: "TCP Illinois",
@@ -76,7 +75,9 @@ impl Illinois {
                      with rules = \"linux\" they are taken, so that the queue of a slow start that overshoots is the \
                      maximum delay from then on, as in Linux",
     };
+}
 
+impl Illinois {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<IllinoisParameters>) -> Illinois {
         Illinois {

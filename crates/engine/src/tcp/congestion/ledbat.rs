@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Ack, CongestionControl, CongestionEvent, Needs};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
@@ -37,9 +37,8 @@ pub struct Ledbat {
     fraction: f64,
 }
 
-impl Ledbat {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Ledbat {
+    const ABOUT: About = About {
         name: "ledbat",
         aliases: &[],
         title: "LEDBAT",
@@ -52,7 +51,9 @@ impl Ledbat {
                      after it the window is one segment until the next acknowledgement; the stack's initial window \
                      replaces INIT_CWND",
     };
+}
 
+impl Ledbat {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<LedbatParameters>) -> Ledbat {
         Ledbat {

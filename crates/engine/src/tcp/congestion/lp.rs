@@ -8,7 +8,7 @@ use super::linux::lp::LpClock;
 use super::newreno::AdditiveIncrease;
 use super::ns3::Rules;
 use super::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -65,9 +65,8 @@ impl Delays {
     }
 }
 
-impl Lp {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Lp {
+    const ABOUT: About = About {
         name: "lp",
         aliases: &["tcp-lp"],
         title: "TCP-LP",
@@ -80,7 +79,9 @@ impl Lp {
                      they act on acknowledgements that may grow the window; round trips are smoothed RTTs; with rules \
                      linux all this is as there, with timestamps that have no random offset (tcp_timestamps = 2)",
     };
+}
 
+impl Lp {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<LpParameters>) -> Lp {
         let clock = match parameters.rules {

@@ -49,7 +49,7 @@ use serde::Deserialize;
 use serde_json::Value;
 pub use vegas::VegasRules;
 
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::LoadFactor;
 use crate::parameter::{Description, check_limits};
 use crate::random::Random;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Ack, CongestionControl, CongestionEvent};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::Time;
@@ -49,9 +49,8 @@ pub struct NewReno {
     fraction: f64,
 }
 
-impl NewReno {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for NewReno {
+    const ABOUT: About = About {
         name: "newreno",
         aliases: &["new-reno", "nreno"],
         title: "New Reno",
@@ -60,7 +59,9 @@ impl NewReno {
         source: "RFC 5681 section 3.1 (window), RFC 6582 (recovery without SACK)",
         deviations: "none; with a SACK profile the recovery is RFC 6675's or PRR's, as set in the profile",
     };
+}
 
+impl NewReno {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<NewRenoParameters>) -> NewReno {
         NewReno { parameters, additive: AdditiveIncrease::default(), fraction: 0.0 }
@@ -105,10 +106,11 @@ macro_rules! newreno_with_recovery {
         #[derive(Clone, Debug)]
         pub struct $name(super::newreno::NewReno);
 
-        impl $name {
-            /// Name, aliases, source and deviations.
-            pub const ABOUT: $crate::about::About = $about;
+        impl $crate::about::Listed for $name {
+            const ABOUT: $crate::about::About = $about;
+        }
 
+        impl $name {
             /// Creates the state of a new connection.
             pub fn new(parameters: std::sync::Arc<NewRenoParameters>) -> $name {
                 $name(super::newreno::NewReno::new(parameters))

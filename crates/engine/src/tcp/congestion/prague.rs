@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::dctcp::MarkedShare;
 use super::growth::Growth;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::tcp::ecn::Codepoint;
 use crate::tcp::window::Window;
@@ -42,9 +42,8 @@ pub struct Prague {
     reduced: Option<Time>,
 }
 
-impl Prague {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Prague {
+    const ABOUT: About = About {
         name: "prague",
         aliases: &["tcp_prague"],
         title: "TCP Prague",
@@ -57,7 +56,9 @@ impl Prague {
                      fall-back for queues that mark by RFC 3168, its limit on bursts, its windows below two segments and \
                      the later variation of its pacing rate",
     };
+}
 
+impl Prague {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<PragueParameters>) -> Prague {
         Prague {

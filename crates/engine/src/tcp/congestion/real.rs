@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::newreno::AdditiveIncrease;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::Time;
@@ -59,9 +59,8 @@ struct Received {
     rate: f64,
 }
 
-impl Real {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Real {
+    const ABOUT: About = About {
         name: "real",
         aliases: &["tcp_real", "tcp-real"],
         title: "TCP Real",
@@ -77,7 +76,9 @@ impl Real {
                      in Reno, and so does one in slow start, before two waves are measured, or within two waves of a \
                      cancelled loss; any other leaves ssthresh at the window; marks halve it",
     };
+}
 
+impl Real {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<RealParameters>) -> Real {
         Real {

@@ -7,7 +7,7 @@ use super::growth::Growth;
 use super::linux::Rules;
 use super::linux::scalable::ScalableSteps;
 use super::{Ack, CongestionControl, CongestionEvent};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::Time;
@@ -30,9 +30,8 @@ pub struct Scalable {
     linux: Option<ScalableSteps>,
 }
 
-impl Scalable {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Scalable {
+    const ABOUT: About = About {
         name: "scalable",
         aliases: &["stcp"],
         title: "Scalable TCP",
@@ -42,7 +41,9 @@ impl Scalable {
         deviations: "the window grows as in Reno while that is faster, up to 1/a segments, and b applies to windows of \
                      any size, both as in Linux tcp_scalable.c; the paper uses Reno for windows below a fixed size",
     };
+}
 
+impl Scalable {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<ScalableParameters>) -> Scalable {
         let linux = (parameters.rules == Rules::Linux).then(ScalableSteps::default);

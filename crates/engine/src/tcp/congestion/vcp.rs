@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::growth::Growth;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::LoadFactor;
 use crate::parameters;
 use crate::tcp::window::Window;
@@ -55,9 +55,8 @@ struct Decrease {
     echoed: Time,
 }
 
-impl Vcp {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Vcp {
+    const ABOUT: About = About {
         name: "vcp",
         aliases: &["variable_structure"],
         title: "VCP",
@@ -69,7 +68,9 @@ impl Vcp {
                      acknowledgements echo the code of the latest segment, where the receiver of that code acknowledges \
                      each segment; a sender that does not use its window keeps it",
     };
+}
 
+impl Vcp {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<VcpParameters>) -> Vcp {
         Vcp { parameters, growth: Growth::default(), decrease: None }

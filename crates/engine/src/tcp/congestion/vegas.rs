@@ -8,7 +8,7 @@ use super::newreno::AdditiveIncrease;
 use super::ns2::vegas::Ns2Vegas;
 use super::round_trips::{RoundEnd, RoundTrip, RoundTrips};
 use super::{Ack, CongestionControl, CongestionEvent};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::tcp::window::Window;
 use crate::time::Time;
 use crate::{choice, parameters};
@@ -52,9 +52,8 @@ pub struct Vegas {
     ns2: Option<Box<Ns2Vegas>>,
 }
 
-impl Vegas {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Vegas {
+    const ABOUT: About = About {
         name: "vegas",
         aliases: &["tcp-vegas"],
         title: "Vegas",
@@ -69,7 +68,9 @@ impl Vegas {
                      of all samples; rules ns2 leave retransmission on an expired                      fine-grained timer and the window of two segments after a timeout to the stack; with a stack without timestamps, which times one segment per round, the window \
                      follows Reno",
     };
+}
 
+impl Vegas {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<VegasParameters>) -> Vegas {
         let ns2 = (parameters.rules == VegasRules::Ns2).then(Box::default);

@@ -8,7 +8,7 @@ use super::growth::Growth;
 use super::linux::veno::VenoSteps;
 use super::ns3::Rules;
 use super::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -37,9 +37,8 @@ pub struct Veno {
     linux: Option<Box<VenoSteps>>,
 }
 
-impl Veno {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Veno {
+    const ABOUT: About = About {
         name: "veno",
         aliases: &[],
         title: "TCP Veno",
@@ -49,7 +48,9 @@ impl Veno {
         deviations: "after a timeout ssthresh follows the same rule as after any loss, as in Linux; with rules linux, the \
                      slow start chosen for the flow is ignored",
     };
+}
 
+impl Veno {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<VenoParameters>) -> Veno {
         let linux = (parameters.rules == Rules::Linux).then(Box::default);

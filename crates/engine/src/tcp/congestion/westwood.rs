@@ -10,7 +10,7 @@ use super::linux::Rules;
 use super::linux::westwood::WestwoodMeter;
 use super::newreno::AdditiveIncrease;
 use super::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -50,9 +50,8 @@ struct Estimate {
     twice: f64,
 }
 
-impl Westwood {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Westwood {
+    const ABOUT: About = About {
         name: "westwood",
         aliases: &["westwood+", "westwoodplus"],
         title: "TCP Westwood+",
@@ -64,7 +63,9 @@ impl Westwood {
                      congestion episode, in Linux at the end of recovery; ssthresh is at most the window, and half the \
                      flight size while there is no estimate; with rules linux all this is as there",
     };
+}
 
+impl Westwood {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<WestwoodParameters>) -> Westwood {
         let linux =

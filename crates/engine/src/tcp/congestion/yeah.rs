@@ -8,7 +8,7 @@ use super::linux::Rules;
 use super::newreno::AdditiveIncrease;
 use super::round_trips::{RoundEnd, RoundTrip, RoundTrips};
 use super::{Ack, CongestionControl, CongestionEvent};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::Time;
@@ -52,9 +52,8 @@ pub struct Yeah {
     is_idle: bool,
 }
 
-impl Yeah {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Yeah {
+    const ABOUT: About = About {
         name: "yeah",
         aliases: &["yeah-tcp"],
         title: "YeAH-TCP",
@@ -66,7 +65,9 @@ impl Yeah {
                      (RFC 5681 equation 4); the base RTT is the minimum of all samples, unless rules is linux; with a stack without timestamps, \
                      which times one segment per round, it stays in the fast mode",
     };
+}
 
+impl Yeah {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<YeahParameters>) -> Yeah {
         Yeah {

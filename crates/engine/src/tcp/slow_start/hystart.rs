@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::tcp::congestion::Ack;
 use crate::tcp::window::Window;
@@ -31,9 +31,8 @@ pub struct HyStart {
     round: Option<Round>,
 }
 
-impl HyStart {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for HyStart {
+    const ABOUT: About = About {
         name: "hystart",
         aliases: &[],
         title: "HyStart",

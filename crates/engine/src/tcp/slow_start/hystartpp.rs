@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::tcp::congestion::Ack;
 use crate::tcp::window::Window;
@@ -46,9 +46,8 @@ struct Conservative {
     rounds: u64,
 }
 
-impl HyStartPlusPlus {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for HyStartPlusPlus {
+    const ABOUT: About = About {
         name: "hystart++",
         aliases: &["hystartpp"],
         title: "HyStart++",
@@ -58,7 +57,9 @@ impl HyStartPlusPlus {
         deviations: "L (limit) is 8 segments even if the stack paces; by section 4.2 the window grows by the bytes acknowledged, \
                      whatever the stack counts, and by section 4.3 only the first slow start is HyStart++",
     };
+}
 
+impl HyStartPlusPlus {
     /// Creates the initial state.
     pub fn new(parameters: Arc<HyStartPlusPlusParameters>) -> HyStartPlusPlus {
         HyStartPlusPlus { parameters, ..HyStartPlusPlus::default() }

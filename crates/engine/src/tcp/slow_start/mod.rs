@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 pub use hystart::{HyStart, HyStartParameters};
 pub use hystartpp::{HyStartPlusPlus, HyStartPlusPlusParameters};
 
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::choice;
 use crate::parameter::{Description, check_limits};
 use crate::tcp::congestion::{Ack, CongestionControl};

@@ -10,7 +10,7 @@ mod sender;
 use std::sync::Arc;
 
 use super::{RateBased, Setting, Source, WindowSample};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::{Options, OptionsHandle, OptionsPool, Packet, flags};
 use crate::tcp::profile::StackProfile;
 use crate::tcp::sender::{Address, SenderStatistics};
@@ -66,7 +66,7 @@ impl Tfrc {
     }
 }
 
-impl Source for Tfrc {
+impl Listed for Tfrc {
     const ABOUT: About = About {
         name: "tfrc",
         aliases: &[],
@@ -79,7 +79,9 @@ impl Source for Tfrc {
                      even if it arrives late (section 5.1 allows undoing this); the nofeedback timer is set for the new \
                      rate, as in Linux ccid3.c, not for the previous one",
     };
+}
 
+impl Source for Tfrc {
     type Parameters = TfrcParameters;
 
     const ONE_WAY: bool = false;

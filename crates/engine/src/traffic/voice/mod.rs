@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub use codec::Codec;
 
 use super::{Cbr, CbrParameters, Offered, RateBased, Setting, Source};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::packet::{OptionsPool, Packet};
 use crate::parameters;
 use crate::probe::DelayStatistics;
@@ -100,7 +100,7 @@ fn as_rate(parameters: &VoiceParameters) -> CbrParameters {
     }
 }
 
-impl Source for Voice {
+impl Listed for Voice {
     const ABOUT: About = About {
         name: "voice",
         aliases: &[],
@@ -112,7 +112,9 @@ impl Source for Voice {
                      encoding and decoding take no time beyond look-ahead; G.113 measured the robustness of G.711 at packets \
                      of 10 ms",
     };
+}
 
+impl Source for Voice {
     type Parameters = VoiceParameters;
 
     const ONE_WAY: bool = true;

@@ -2,7 +2,7 @@
 //! Rate Adaptation: Evidence from a Large Video Streaming Service", SIGCOMM 2014, section 4).
 
 use super::View;
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::time::Duration;
 use crate::video::Ladder;
 
@@ -58,9 +58,8 @@ pub struct Bba0 {
     map: RateMap,
 }
 
-impl Bba0 {
-    /// Name, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Bba0 {
+    const ABOUT: About = About {
         name: "bba0",
         aliases: &[],
         title: "BBA-0, buffer-based",
@@ -69,7 +68,9 @@ impl Bba0 {
         source: "Huang, Johari, McKeown, Trunnell and Watson, \"A Buffer-Based Approach to Rate Adaptation\", SIGCOMM 2014, section 4",
         deviations: "",
     };
+}
 
+impl Bba0 {
     /// The rule with a rate map.
     pub fn new(map: RateMap) -> Bba0 {
         Bba0 { map }

@@ -2,7 +2,7 @@
 //! reservoir is what the segments to come need (Huang, Johari, McKeown, Trunnell and Watson, SIGCOMM 2014, section 5).
 
 use super::View;
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::time::{Duration, PICOSECONDS_PER_SECOND};
 use crate::video::Ladder;
 
@@ -92,9 +92,8 @@ pub struct Bba1 {
     map: ChunkMap,
 }
 
-impl Bba1 {
-    /// Name, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Bba1 {
+    const ABOUT: About = About {
         name: "bba1",
         aliases: &[],
         title: "BBA-1, buffer-based with sizes of segments",
@@ -103,7 +102,9 @@ impl Bba1 {
         source: "Huang, Johari, McKeown, Trunnell and Watson, \"A Buffer-Based Approach to Rate Adaptation\", SIGCOMM 2014, section 5",
         deviations: "The paper's bound of the reservoir, 140 s, is that of a buffer of 240 s; in a smaller one it is as large a part.",
     };
+}
 
+impl Bba1 {
     /// The rule with a chunk map.
     pub fn new(map: ChunkMap) -> Bba1 {
         Bba1 { map }

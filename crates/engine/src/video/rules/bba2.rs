@@ -2,7 +2,7 @@
 //! Trunnell and Watson, SIGCOMM 2014, section 6).
 
 use super::{ChunkMap, Download, View};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::time::Duration;
 use crate::video::Ladder;
 
@@ -21,9 +21,8 @@ pub struct Bba2 {
     took: Option<Duration>,
 }
 
-impl Bba2 {
-    /// Name, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Bba2 {
+    const ABOUT: About = About {
         name: "bba2",
         aliases: &[],
         title: "BBA-2, buffer-based with a fast start",
@@ -32,7 +31,9 @@ impl Bba2 {
         source: "Huang, Johari, McKeown, Trunnell and Watson, \"A Buffer-Based Approach to Rate Adaptation\", SIGCOMM 2014, section 6",
         deviations: "Without outage protection (section 7.1). The reservoir as in BBA-1.",
     };
+}
 
+impl Bba2 {
     /// The rule of a player whose buffer holds so much video.
     pub fn new(ladder: &Ladder, capacity: Duration) -> Bba2 {
         Bba2 { map: ChunkMap::new(ladder, capacity), segment: ladder.segment(), starts: true, took: None }

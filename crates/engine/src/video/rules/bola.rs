@@ -3,7 +3,7 @@
 //! 11). This is BOLA-BASIC: V is constant, as it is not in BOLA-FINITE, and throughput limits no rate, as it does in BOLA-O and -U.
 
 use super::View;
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::time::Duration;
 use crate::video::Ladder;
 
@@ -16,9 +16,8 @@ pub struct Bola {
     v: f64,
 }
 
-impl Bola {
-    /// Name, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Bola {
+    const ABOUT: About = About {
         name: "bola",
         aliases: &[],
         title: "BOLA, by Lyapunov optimisation of utility",
@@ -27,7 +26,9 @@ impl Bola {
         source: "Spiteri, Urgaonkar and Sitaraman, \"BOLA: Near-Optimal Bitrate Adaptation for Online Videos\", INFOCOM 2016",
         deviations: "BOLA-BASIC: V is constant, and throughput limits no rate. Sizes are those of the nominal bit rates.",
     };
+}
 
+impl Bola {
     /// The rule with a control parameter V, in segments.
     pub fn new(v: f64) -> Bola {
         Bola { v }

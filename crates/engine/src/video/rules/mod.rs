@@ -11,7 +11,7 @@ mod throughput;
 use serde::Deserialize;
 
 use super::Ladder;
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::time::Duration;
 pub use bba0::{Bba0, RateMap};
 pub use bba1::{Bba1, ChunkMap};

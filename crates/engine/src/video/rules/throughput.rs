@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use super::{Download, View};
-use crate::about::About;
+use crate::about::{About, Listed};
 
 /// Segments of which the mean is taken.
 const SAMPLES: usize = 5;
@@ -18,9 +18,8 @@ pub struct Throughput {
     times: VecDeque<f64>,
 }
 
-impl Throughput {
-    /// Name, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Throughput {
+    const ABOUT: About = About {
         name: "throughput",
         aliases: &[],
         title: "Rate-based, by the harmonic mean of five throughputs",
@@ -30,7 +29,9 @@ impl Throughput {
                  SIGCOMM 2015, as RB",
         deviations: "",
     };
+}
 
+impl Throughput {
     /// The harmonic mean of the throughputs, in bit/s; none before the first segment.
     pub fn prediction(&self) -> Option<f64> {
         (!self.times.is_empty()).then(|| self.times.len() as f64 / self.times.iter().sum::<f64>())

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use super::model;
 use super::{Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs, RateSample};
-use crate::about::About;
+use crate::about::{About, Listed};
 use crate::parameters;
 use crate::random::Random;
 use crate::tcp::window::Window;
@@ -85,9 +85,8 @@ struct Sampled<'a> {
     app_limited: bool,
 }
 
-impl Bbr3 {
-    /// Name, aliases, source and deviations.
-    pub const ABOUT: About = About {
+impl Listed for Bbr3 {
+    const ABOUT: About = About {
         name: "bbr3",
         aliases: &["bbrv3"],
         title: "BBR version 3",
@@ -101,7 +100,9 @@ impl Bbr3 {
                      handshake; segments leave one by one, so that the quanta of segmentation offload count only in the \
                      window",
     };
+}
 
+impl Bbr3 {
     /// Creates the state of a new connection.
     pub fn new(parameters: Arc<Bbr3Parameters>) -> Bbr3 {
         Bbr3 { parameters, state: Box::new(State::new()) }
