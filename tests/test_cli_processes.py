@@ -299,3 +299,20 @@ def test_complete_store_is_read_only(scenario_file: ScenarioFile, tmp_path: Path
         assert {path: path.read_bytes() for path in disk.rglob("*") if path.is_file()} == before
     finally:
         subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+def test_works_without_pyarrow(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """Only `to_pandas()` needs pyarrow: a store is made, extended, queried and drawn without it; queries leave stderr empty."""
+    without = "import sys; sys.modules['pyarrow'] = None; from sojourn.cli import main; sys.argv[0] = 'sojourn'; main()"
+    out = str(tmp_path / "out")
+    for arguments in (
+        ["run", str(scenario_file()), "--out", out],
+        ["run", str(scenario_file()), "--out", out, "--seeds", "2"],
+        ["report", out],
+        ["plot", out, "--figure", "delay-goodput", "--out", str(tmp_path / "figure.svg")],
+        ["query", out, "select count(*) as n from runs, transfers"],
+        ["query", out, "select seed, jain from runs group by all"],
+    ):
+        done = subprocess.run([sys.executable, "-c", without, *arguments], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert arguments[0] != "query" or not done.stderr

@@ -107,6 +107,7 @@ WRITES = {
     "select * from 'http://localhost/x.parquet'": "a query reads only files of the results directory",
     "select * from read_blob(['{out}/sojourn.json', '/etc/passwd'])": "a query reads only files of the results directory",
     "select * from store": "store does not exist",
+    "select to_seconds(seed) as i from runs": "i: is an interval, which no table can hold",
 }
 
 

@@ -25,6 +25,7 @@ from sojourn.store import Memory, Store, write_whole
 from sojourn.store.encoding import decode, encode
 from sojourn.store.journal import Journal
 from sojourn.store.marker import SCHEMA
+from sojourn.store.parquet import GROUP_ROWS, Writer, pieces
 from stores import MakeScenario, damage, flips, keep, planned
 
 
@@ -570,3 +571,30 @@ def test_writers_of_one_stem(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="no room"):
         write_whole(tmp_path / "q.pdf", fail)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"q.png": "first", "q.pdf": "second"}
+
+
+def test_files_as_another_library_reads_them(tmp_path: Path) -> None:
+    """Row groups of a fixed size, zstd, short bounds of columns, and the same bytes whatever pieces the rows came in."""
+    rows = GROUP_ROWS["runs"] * 2 + 100
+    frame = pl.DataFrame({"key": [f"{i:06}" for i in range(rows)], "specification": ["x" * 3_000 + str(i) for i in range(rows)]})
+    frame = frame.with_columns(pl.int_range(rows).cast(pl.Float64()).alias("jain"))
+    found = []
+    for size in (rows, 1_000, GROUP_ROWS["runs"]):
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        writer = Writer(folder / "runs.parquet", "runs", frame.schema)
+        for piece in frame.iter_slices(size):
+            writer.write(piece)
+        writer.close("digest")
+        assert [file.name for file in folder.iterdir()] == ["runs.parquet"]
+        found.append((folder / "runs.parquet").read_bytes())
+    assert len(set(found)) == 1
+    pyarrow = pytest.importorskip("pyarrow.parquet")
+    file = pyarrow.ParquetFile(tmp_path / "1000" / "runs.parquet")
+    groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+    assert [group.num_rows for group in groups] == [GROUP_ROWS["runs"]] * 2 + [100]
+    assert {group.column(number).compression for group in groups for number in range(3)} == {"ZSTD"}
+    assert [groups[1].column(2).statistics.min, groups[1].column(2).statistics.max] == [4096.0, 8191.0]
+    assert file.metadata.serialized_size < 4_000
+    assert file.read()["specification"].to_pylist() == frame["specification"].to_list()
+    assert pl.concat(pieces(tmp_path / "1000" / "runs.parquet", frame.schema)).equals(frame)

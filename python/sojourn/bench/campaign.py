@@ -21,6 +21,7 @@ from sojourn.campaign import run as run_campaign
 from sojourn.runs import Cell
 from sojourn.scenario import from_data
 from sojourn.store import Store, parquet, seal
+from sojourn.store.query import Stream
 from sojourn.store.sql import identifier, literal
 
 #: Simulated seconds of runs that take about 10 ms and 1 s of CPU time, and the number of runs.
@@ -145,7 +146,7 @@ def make_files(directory: Path, runs: int) -> str:
         )
         metadata = literal(parquet.metadata("synthetic"))
         for name in NAMES:
-            database.register("one", frames[name].drop("key", "rate", "tcp", "seed").to_arrow())
+            database.register("one", Stream(frames[name].drop("key", "rate", "tcp", "seed")))
             columns = ", ".join(identifier(column) for column in frames[name].columns)
             database.execute(
                 f"COPY (SELECT {columns} FROM labels, one ORDER BY rate, tcp, seed) TO {literal(parquet.path(directory, name))} "

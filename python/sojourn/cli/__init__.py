@@ -12,9 +12,6 @@ from sojourn.cli import interrupts, streams
 #: most of a command's memory. Source: jemalloc's manual, "TUNING", opt.dirty_decay_ms.
 os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
 
-#: The allocator of pyarrow, which writes results. Its own default keeps some 20 MB more at the peak of a consolidation.
-os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-
 
 def main() -> None:
     """Runs the command line and exits; an error is one line on stderr, never a traceback."""

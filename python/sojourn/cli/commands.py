@@ -25,8 +25,8 @@ NO_MEMORY_TO_LOAD = re.compile(r"failed to map segment|cannot allocate memory", 
 
 OUT_OF_MEMORY = "out of memory; results so far are kept; repeat the command to resume"
 
-#: Bytes of address space that `run`, `report` and `query` need with up to 32 cores. With less, polars and pyarrow fail in their
-#: own ways, and some of these never end.
+#: Bytes of address space that `run`, `report` and `query` need with up to 32 cores. With less, polars fails in ways
+#: of its own, and some of these never end.
 LEAST_ADDRESS_SPACE = 2_000_000 * 1024
 
 #: Open files that commands need: the libraries' own, and the old and new files of all frames while results are merged.

@@ -5,18 +5,17 @@ out, and a seal (``seal.py``), so that a changed bit is.
 """
 
 import hashlib
+import io
+import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from sojourn.analysis.frames import NAMES, metrics_of
 from sojourn.store import seal
 from sojourn.store.marker import SCHEMA
-
-if TYPE_CHECKING:
-    import pyarrow
 
 #: The key of the files' own metadata under which Sojourn's are.
 METADATA = "sojourn"
@@ -24,11 +23,8 @@ METADATA = "sojourn"
 #: Rows of a row group: of runs fewer, since a specification takes some kilobytes.
 GROUP_ROWS = {"runs": 4_096, "groups": 16_384, "flows": 16_384, "queues": 16_384, "transfers": 65_536, "series": 65_536}
 
-#: Rows that are read at once, and bytes of a column's file that are.
-PIECE_ROWS, BUFFER = 4_096, 1 << 20
-
-#: Columns of long text that nobody looks for by value; they need no least and greatest value in the files' metadata.
-_TEXTS = {"request", "specification"}
+#: Rows of a piece of a file.
+PIECE_ROWS = 4_096
 
 
 def path(directory: Path, name: str) -> Path:
@@ -87,7 +83,10 @@ class Digest:
 
 
 class Writer:
-    """A file that is written piece by piece, in row groups that do not depend on the pieces.
+    """A file whose rows come piece by piece, and that has row groups which do not depend on the pieces.
+
+    Polars writes a file in one go. Until then the pieces wait compressed in a file without a name in the same folder, which the
+    system removes whatever becomes of the process. So they take no memory, and of a store's files one is written at a time.
 
     Args:
         file: the file.
@@ -96,79 +95,45 @@ class Writer:
     """
 
     def __init__(self, file: Path, name: str, schema: pl.Schema) -> None:
-        # Loaded here, because commands that keep nothing should not wait for it.
-        from pyarrow import parquet
-
-        self._file = file
-        self._rows = GROUP_ROWS[name]
-        self._schema = schema.to_frame().to_arrow(compat_level=pl.CompatLevel.oldest()).schema
-        self._pieces: list[pyarrow.Buffer] = []
-        self._waiting = 0
-        self._writer = parquet.ParquetWriter(
-            file, self._schema, compression="zstd", write_statistics=[column for column in schema if column not in _TEXTS]
-        )
+        self._file, self._rows, self._schema = file, GROUP_ROWS[name], schema
+        self._waiting = tempfile.TemporaryFile(dir=file.parent)  # noqa: SIM115
+        self._lengths: list[int] = []
 
     def write(self, piece: pl.DataFrame) -> None:
         """Adds rows."""
-        # As a copy: the columns of a frame may refer to the whole records that they were read from.
-        rows = piece.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()).cast(self._schema)
-        while rows.num_rows:
-            part = rows.slice(0, self._rows - self._waiting)
-            rows = rows.slice(part.num_rows)
-            self._pieces.append(_packed(part))
-            self._waiting += part.num_rows
-            if self._waiting == self._rows:
-                self._write_group()
+        if piece.height:
+            began = self._waiting.tell()
+            piece.write_ipc_stream(self._waiting, compression="zstd")
+            self._lengths.append(self._waiting.tell() - began)
 
     def close(self, digest: str) -> None:
-        """Writes what is left and the digest, and seals the file."""
-        if self._waiting:
-            self._write_group()
-        self._writer.add_key_value_metadata({METADATA: metadata(digest)})
-        self._writer.close()
+        """Writes the file with a digest, and seals it."""
+        rows = register_io_source(self._read, schema=self._schema, validate_schema=True)
+        rows.sink_parquet(self._file, compression="zstd", row_group_size=self._rows, metadata={METADATA: metadata(digest)})
+        self._waiting.close()
         seal.seal(self._file)
 
     def abandon(self) -> None:
-        """Closes the file, whole or not."""
-        self._writer.close()
+        """Forgets rows that are not in the file yet."""
+        self._waiting.close()
 
-    def _write_group(self) -> None:
-        import pyarrow
-
-        # In one piece: the bytes of a file would show in how many its rows came.
-        rows = pyarrow.concat_tables(map(_unpacked, self._pieces)).combine_chunks()
-        self._pieces, self._waiting = [], 0
-        self._writer.write_table(rows, row_group_size=self._rows)
-        del rows
-        # Otherwise the allocator's free memory grows with the number of groups.
-        pyarrow.default_memory_pool().release_unused()
-
-
-def _packed(rows: "pyarrow.Table") -> "pyarrow.Buffer":
-    """Rows that wait for their group to be full, in little memory; those of all files would be 40 MB."""
-    from pyarrow import BufferOutputStream, ipc
-
-    packed = BufferOutputStream()
-    with ipc.new_stream(packed, rows.schema, options=ipc.IpcWriteOptions(compression="zstd", use_threads=False)) as stream:
-        stream.write_table(rows)
-    return packed.getvalue()
-
-
-def _unpacked(packed: "pyarrow.Buffer") -> "pyarrow.Table":
-    from pyarrow import ipc
-
-    with ipc.open_stream(packed, options=ipc.IpcReadOptions(use_threads=False)) as stream:
-        return stream.read_all()
+    def _read(self, *_: object) -> Iterator[pl.DataFrame]:
+        """The pieces. Polars could ask for some columns and rows only, but all are written."""
+        self._waiting.seek(0)
+        for length in self._lengths:
+            # Of a bare BytesIO polars 2.1 keeps an object for good.
+            yield pl.read_ipc_stream(io.BufferedReader(io.BytesIO(self._waiting.read(length))))
 
 
 def pieces(file: Path, schema: pl.Schema) -> Iterator[pl.DataFrame]:
     """The rows of a file, some thousands at a time, with the columns of a schema; what the file lacks is null."""
-    from pyarrow import parquet
-
-    with parquet.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False) as opened:
-        there = [column for column in opened.schema_arrow.names if column in schema]
-        for batch in opened.iter_batches(batch_size=PIECE_ROWS, columns=there):
-            yield aligned(pl.DataFrame(batch), schema)
+    frame = pl.scan_parquet(file)
+    rows, group = frame.select(pl.len()).collect().item(), GROUP_ROWS[file.stem]
+    there = frame.select(column for column in frame.collect_schema() if column in schema)
+    # A row group at a time, because polars decodes all of one to read a part.
+    for begin in range(0, rows, group):
+        for piece in there.slice(begin, group).collect().iter_slices(PIECE_ROWS):
+            yield aligned(piece, schema)
 
 
 def aligned(rows: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:

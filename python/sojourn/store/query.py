@@ -93,13 +93,27 @@ def ask(here: Tables, text: str, also: Mapping[str, Tables] | None = None) -> pl
                 for name, file in tables.files.items():
                     place = f"{identifier(schema)}.{name}"
                     if file is None:
-                        database.from_arrow(tables.empty(name).to_arrow()).create(place)
+                        database.from_arrow(Stream(tables.empty(name))).create(place)
                     else:
                         database.execute(f"CREATE VIEW {place} AS {rows(database, file, name).sql_query()}")
         except duckdb.Error as error:
             raise Unanswered(_complaint(error)) from None
         confine(database, here.directory, *(tables.directory for tables in (also or {}).values()))
         return find(database, text)
+
+
+class Stream:
+    """Rows as polars and DuckDB hand them to each other without pyarrow.
+
+    Of a frame itself DuckDB would make pyarrow's table. Of a relation itself polars asks more than its rows, after which DuckDB
+    2.0 complains on stderr at the end of the process that objects were leaked.
+    """
+
+    def __init__(self, rows: "pl.DataFrame | duckdb.DuckDBPyRelation") -> None:
+        self._rows = rows
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._rows.__arrow_c_stream__(requested_schema)
 
 
 def rows(database: "duckdb.DuckDBPyConnection", file: Path, name: str) -> "duckdb.DuckDBPyRelation":
@@ -160,7 +174,11 @@ def _found(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame:
     try:
         relation = database.sql(text)
         most = MOST_VALUES // max(1, len(relation.columns))
-        found: pl.DataFrame = relation.limit(most + 1).pl()
+        for column, kind in zip(relation.columns, relation.types, strict=True):
+            if "INTERVAL" in str(kind):
+                raise InputError(f"invalid query: {column}: is an interval, which no table can hold; write epoch(...) of it")
+        # Not relation.pl(), which needs pyarrow. Without a limit, columns of one name would be an error.
+        found = pl.DataFrame(Stream(relation.limit(most + 1)))
     finally:
         timer.cancel()
     if found.height > most:

@@ -17,7 +17,7 @@ from sojourn.errors import InputError
 from sojourn.names import BACKEND
 from sojourn.statistics import Estimate, fewest_for_a_majority, share
 from sojourn.store import write_whole
-from sojourn.store.query import confine, find, opened, rows
+from sojourn.store.query import Stream, confine, find, opened, rows
 from sojourn.store.sql import identifier, literal
 from sojourn.study.claims import Claim, called, cells
 from sojourn.study.design import Study
@@ -92,7 +92,7 @@ def bind(study: Study, claims: Iterable[Claim]) -> None:
     """
     with opened(MEMORY) as database:
         for name in NAMES:
-            database.from_arrow(schema(name, list(study.axes)).to_frame().to_arrow()).create(name)
+            database.from_arrow(Stream(schema(name, list(study.axes)).to_frame())).create(name)
         confine(database)
         for claim in claims:
             _find(database, claim, study, [])
@@ -171,12 +171,12 @@ def _fill(database: "duckdb.DuckDBPyConnection", result: Result) -> None:
     if runs is not None:
         keys = result.columns("runs", ["key"])
         if keys.height < pl.scan_parquet(runs).select(pl.len()).collect().item():
-            database.from_arrow(keys.to_arrow()).create("wanted")
+            database.from_arrow(Stream(keys)).create("wanted")
             condition = "key IN (FROM wanted)"
     for name in NAMES:
         file = result.file(name)
         if file is None:
-            database.from_arrow(result.scan(name).collect().to_arrow()).create(_everything(name))
+            database.from_arrow(Stream(result.scan(name).collect())).create(_everything(name))
         else:
             found = rows(database, file, name)
             (found.filter(condition) if condition else found).create_view(_everything(name))
