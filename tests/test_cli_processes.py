@@ -316,3 +316,37 @@ def test_works_without_pyarrow(scenario_file: ScenarioFile, tmp_path: Path) -> N
         done = subprocess.run([sys.executable, "-c", without, *arguments], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert arguments[0] != "query" or not done.stderr
+
+
+INTERRUPTED_WHILE_WRITING = """
+import os, signal, sys
+from sojourn.cli import main
+from sojourn.store.parquet import Writer
+
+read = Writer._read
+
+def interrupted(self, *arguments):
+    for piece in read(self, *arguments):
+        os.kill(os.getpid(), signal.SIGINT)
+        yield piece
+
+Writer._read = interrupted
+sys.argv[0] = "sojourn"
+main()
+"""
+
+
+def test_interrupt_while_files_are_written(scenario_file: ScenarioFile, tmp_path: Path) -> None:
+    """An interrupt while polars writes results is one line and status 130; the next command has every result."""
+    out = str(tmp_path / "out")
+    arguments = ["run", str(scenario_file()), "--out", out]
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_WHILE_WRITING, *arguments], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 130, done.stderr
+    assert done.stderr.splitlines()[1:] == ["sojourn: interrupted"]
+    assert not (tmp_path / "out" / "runs.parquet").exists()
+    again = subprocess.run([sys.executable, "-m", "sojourn", *arguments], capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    assert again.stderr.startswith("1 of 1 run found")
+    assert pl.read_parquet(tmp_path / "out" / "runs.parquet").height == 1
