@@ -68,7 +68,6 @@ const REQUESTS = {
   run: ({ specification, traced = false }) => run(JSON.stringify(specification), traced),
   summary: ({ setting, numbers, own = [] }) =>
     lab.summarise(numbers, (setting.duration - setting.warm_up) / 1e12, lab.longLived(setting, known, own, declared)),
-  python: ({ own }) => lab.toPython(own.text, lab.load(own.name, own.text).declaration),
   template: () => lab.TEMPLATE,
 };
 

@@ -335,14 +335,14 @@ def test_bad_scenarios_get_their_line(lab: Headless, old: str, new: str, what: s
 
 
 def test_own_algorithm_is_carried_away(lab: Headless, tmp_path: Path) -> None:
-    """An algorithm that was written in the page makes the same run as the file in Python that the page gives of it."""
+    """A copied scenario has the text of an algorithm of the page, which makes the same run as the same statements in Python."""
     own = {"name": "mine", "text": OWN}
-    python = lab.ask("python", own=own)
-    assert python["left"] == []
     setting = dict(settings(lab))["bufferbloat a"]
     setting["groups"][0]["tcp"] = {"name": "mine", "parameters": {"beta": 0.6}}
-    (tmp_path / "mine.py").write_text(python["text"], encoding="utf-8")
-    (tmp_path / "lab.toml").write_text(lab.ask("toml", setting=setting, own=[own]), encoding="utf-8")
+    toml = lab.ask("toml", setting=setting, own=[own])
+    assert "\n".join(f"#   {line}".rstrip() for line in OWN.splitlines()) in toml
+    (tmp_path / "mine.py").write_text(OWN_IN_PYTHON, encoding="utf-8")
+    (tmp_path / "lab.toml").write_text(toml, encoding="utf-8")
     found = backends.named("simulator").run(specification.specify(sojourn.load(tmp_path / "lab.toml"), 1))
     run = lab.ask("run", specification=lab.ask("specify", setting=setting, own=[own]))
     for name in ("cwnd", "ssthresh", "bytes_delivered"):
@@ -430,4 +430,43 @@ class Mine extends CongestionControl {
     window.set_ssthresh(this.beta * (event.flight_size ?? window.cwnd));
   }
 }
+"""
+
+#: What a user writes of it in Python.
+OWN_IN_PYTHON = """
+import math
+
+from sojourn.plugins import CongestionControl, Growth, duration, number
+
+LEAST = 2
+
+
+class Mine(CongestionControl):
+    title = "Slower where the queue is long"
+    beta = number(0.7, least=0, most=1, doc="Share kept")
+    target = duration("20 ms", doc="Delay that is left alone")
+
+    def __init__(self):
+        self.growth = Growth()
+        self.base = math.inf
+        self.losses = 0
+
+    def on_ack(self, window, ack):
+        if ack.rtt is not None and ack.rtt < self.base:
+            self.base = ack.rtt
+
+    def increase(self, window, ack):
+        delay = ack.srtt - self.base
+        segments = 1
+        if delay > self.target:
+            segments = max(0.2, 1 - (delay - self.target) / (2 * self.target))
+        elif self.losses > 3 and window.segments >= LEAST:
+            segments *= 1 + math.sqrt(self.losses) / 10
+        self.growth.additive(window, segments, ack.credit)
+
+    def on_congestion(self, window, event):
+        if event.kind not in ("loss", "ecn"):
+            return
+        self.losses += 1
+        window.set_ssthresh(self.beta * (window.cwnd if event.flight_size is None else event.flight_size))
 """

@@ -12,5 +12,4 @@ export { chosen, path, setting } from "./model/setting";
 export { longLived, specify } from "./model/specification";
 export { DIMENSIONS, parse } from "./model/units";
 export { load } from "./own/hooks";
-export { toPython } from "./own/python";
 export { TEMPLATE } from "./own/template";

@@ -104,7 +104,11 @@ export function toToml(of: Setting, known: Catalogue, own: readonly Own[], decla
   const needed = own.filter((one) => of.groups.some((each) => each.tcp.name === one.name));
   const parts = [
     ["# From Sojourn's laboratory in a browser page. Run it:", "#", `#   sojourn run ${name}.toml`],
-    ...needed.map((one) => [`# It needs ${one.name}.py beside it, which the page gives.`]),
+    ...needed.map((one) => [
+      `# It needs ${one.name}.py beside it: what follows, with the same hooks in Python. Begin with: sojourn new tcp ${one.name}`,
+      "#",
+      ...one.text.split(/\r?\n|\r/).map((line) => `#   ${line}`.trimEnd()),
+    ]),
     lines({ name, ...run }),
     ["[stack]", ...lines(stack)],
     ["[network.dumbbell]", ...lines(ends)],

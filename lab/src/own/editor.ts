@@ -3,7 +3,6 @@
 import type { Own } from "../model/setting";
 import { h } from "../view/dom";
 import type { Declaration } from "./hooks";
-import { toPython } from "./python";
 import { TEMPLATE } from "./template";
 
 export interface EditorHost {
@@ -19,36 +18,18 @@ export function editOwn(host: EditorHost): void {
   const area = h("textarea", { id: "own-text", rows: 24, spellcheck: "false", "aria-describedby": "own-problem" });
   area.value = first.text;
   const problem = h("p", { id: "own-problem", class: "problem", role: "alert" });
-  const python = h("pre", { tabindex: 0, hidden: true, "aria-label": "The file in Python" });
   const dialog = h("dialog", { id: "own", "aria-labelledby": "own-title" });
-  const checked = async (): Promise<Declaration | null> => {
+  const use = async (): Promise<void> => {
     const given = name.value.trim();
     if (!/^[a-z][a-z0-9_]{0,30}$/.test(given)) {
       problem.textContent = "The name is that of a file: small letters, digits and underscores, the first a letter.";
-      return null;
+      return;
     }
     const found = await host.declare(given, area.value);
     problem.textContent = typeof found === "string" ? found : "";
-    return typeof found === "string" ? null : found;
-  };
-  const use = async (): Promise<void> => {
-    if (!(await checked())) return;
-    host.keep({ name: name.value.trim(), text: area.value }, true);
+    if (typeof found === "string") return;
+    host.keep({ name: given, text: area.value }, true);
     dialog.close();
-  };
-  const give = async (): Promise<void> => {
-    const declaration = await checked();
-    if (!declaration) return;
-    const { text, left } = toPython(area.value, declaration);
-    python.textContent = text;
-    python.hidden = false;
-    problem.textContent = left.length ? `Not translated, and marked in the file: ${left.join("; ")}.` : "";
-    const link = h("a", {
-      href: URL.createObjectURL(new Blob([text], { type: "text/x-python" })),
-      download: `${declaration.name}.py`,
-    });
-    link.click();
-    URL.revokeObjectURL(link.href);
   };
   area.addEventListener("keydown", (event) => {
     // Tab leaves the field, as keyboards alone need it; two spaces are what Enter puts before a line.
@@ -74,10 +55,8 @@ export function editOwn(host: EditorHost): void {
       "div",
       { class: "row" },
       h("button", { type: "button", class: "primary", click: () => void use() }, "Run it"),
-      h("button", { type: "button", click: () => void give() }, "Take away as Python"),
       h("button", { type: "button", class: "quiet", click: () => dialog.close() }, "Close"),
     ),
-    python,
   );
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
