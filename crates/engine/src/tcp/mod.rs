@@ -6,6 +6,7 @@ pub mod congestion;
 pub mod connection;
 pub mod ecn;
 pub mod flight;
+pub mod governor;
 pub mod offload;
 pub mod profile;
 pub mod receive_window;

@@ -3,8 +3,8 @@
 
 use super::{Sender, State};
 use crate::packet::{AckOptions, Packet};
-use crate::tcp::congestion::{Ack, CongestionControl, Delivery, RateSample, Timestamps};
-use crate::tcp::flight::{Arrival, FlightSettings};
+use crate::tcp::congestion::{Ack, Delivery, RateSample, Timestamps};
+use crate::tcp::flight::Arrival;
 use crate::tcp::profile::ControlRtt;
 use crate::tcp::recovery::{Evidence, Step};
 use crate::tcp::scoreboard::Progress;
@@ -100,7 +100,7 @@ impl Sender {
         if let Some(delivery) = delivery {
             let in_recovery = !self.flight.is_open() || self.recovery.is_reducing();
             let unrepaired = self.flight.scoreboard.lost() * self.flight.window.mss;
-            self.algorithm.on_delivery(&mut self.flight.window, &Delivery { in_recovery, unrepaired, ..delivery });
+            self.governor.on_delivery(&mut self.flight.window, &Delivery { in_recovery, unrepaired, ..delivery });
         }
         if acked > 0 {
             if self.flight.scoreboard.outstanding() == 0 {
@@ -301,18 +301,13 @@ impl Sender {
     #[inline(always)]
     fn grow(&mut self, growth: &Growth, enters: bool, now: Time) {
         let mut ack = self.ack_of(growth, now);
-        self.algorithm.on_ack(&self.flight.window, &ack);
-        self.raise(&mut ack, enters);
+        let may_grow = !(enters && self.flight.settings.counts_segments) && self.uses_window();
+        self.governor.on_ack(&mut self.flight.window, &mut ack, may_grow);
     }
 
     #[inline(always)]
-    fn raise(&mut self, ack: &mut Ack, enters: bool) {
-        let FlightSettings { is_governed, counts_segments, .. } = self.flight.settings;
-        // RFC 3168 section 6.1.2: the window does not grow on an acknowledgement with ECN-Echo.
-        if is_governed || enters && counts_segments || !self.window_limited && !self.used_enough() || ack.marked > 0 {
-            return;
-        }
-        self.slow_start.grow(&mut self.algorithm, &mut self.flight.window, ack);
+    fn uses_window(&self) -> bool {
+        self.window_limited || self.used_enough()
     }
 
     /// Once segments are known to be overtaken by many, what is SACKed grows the window, as what is acknowledged in sequence does: Linux
@@ -322,7 +317,9 @@ impl Sender {
     fn grow_by_sacked(&mut self, growth: &Growth, now: Time) {
         if self.flight.settings.counts_segments && self.recovery.degree_of_reordering() > EXPECTED_REORDERING {
             let mut ack = self.ack_of(growth, now);
-            self.raise(&mut ack, false);
+            if self.uses_window() {
+                self.governor.grow(&mut self.flight.window, &mut ack);
+            }
         }
     }
 
@@ -336,8 +333,7 @@ impl Sender {
             ControlRtt::Smoothed => growth.rtt.and(Some(srtt)),
         };
         let window = self.flight.window;
-        let counted = if self.flight.settings.counts_segments { delivered } else { acked };
-        let credit = self.profile.counting.credit(counted, &window, self.flight.phase);
+        let credit = self.governor.credit(acked, delivered, &window, self.flight.phase);
         Ack {
             now,
             acked,

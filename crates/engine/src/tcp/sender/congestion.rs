@@ -3,30 +3,19 @@
 
 use super::Sender;
 use crate::packet::Packet;
-use crate::tcp::congestion::{Algorithm, CongestionControl, CongestionEvent};
-use crate::tcp::flight::{Arrival, Flight};
+use crate::tcp::flight::Arrival;
 use crate::tcp::recovery::{Entry, Immediate};
-use crate::tcp::window::Window;
 use crate::time::Time;
-
-/// Has the algorithm lower the threshold, to whole segments if the stack counts in them.
-fn tell(algorithm: &mut Algorithm, flight: &mut Flight, event: CongestionEvent, now: Time) {
-    algorithm.on_congestion(&mut flight.window, event, now);
-    let Window { ssthresh, mss, .. } = flight.window;
-    if flight.settings.counts_segments && ssthresh != u64::MAX {
-        flight.window.ssthresh = ssthresh - ssthresh % mss;
-    }
-}
 
 impl Sender {
     /// Starts recovery from a loss that the current acknowledgement shows.
     pub(super) fn enter_recovery(&mut self, arrival: &Arrival, now: Time, outbox: &mut Vec<Packet>) {
         let nxt = self.next_sequence();
         let is_reducing = self.recovery.is_reducing();
-        let algorithm = &mut self.algorithm;
+        let governor = &mut self.governor;
         let entry = self.recovery.enter(&mut self.flight, arrival, nxt, |flight| {
-            let event = CongestionEvent::Loss { flight_size: flight.flight_size() };
-            tell(algorithm, flight, event, now);
+            let flight_size = flight.flight_size();
+            governor.on_loss(&mut flight.window, flight_size, now);
         });
         self.statistics.fast_recoveries += 1;
         match entry {
@@ -46,8 +35,7 @@ impl Sender {
     /// Restarts slow start from one segment. All data not known to be delivered is retransmitted.
     pub(super) fn start_over(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         let nxt = self.next_sequence();
-        self.algorithm.on_congestion(&mut self.flight.window, CongestionEvent::Timeout, now);
-        self.slow_start.restart();
+        self.governor.on_timeout(&mut self.flight.window, now);
         self.marks.on_reduced(nxt);
         let repeats = self.retries > 1;
         self.recovery.on_timeout(&mut self.flight, nxt, repeats, &self.rto, now);
@@ -65,8 +53,8 @@ impl Sender {
     /// Lowers ssthresh on a retransmission timeout.
     pub(super) fn reduce_on_timeout(&mut self, now: Time) {
         self.recovery.before_reduction(&self.flight);
-        let event = CongestionEvent::Loss { flight_size: self.flight.flight_size() };
-        tell(&mut self.algorithm, &mut self.flight, event, now);
+        let flight_size = self.flight.flight_size();
+        self.governor.on_loss(&mut self.flight.window, flight_size, now);
     }
 
     /// Reduces the window when marks are reported, at most once per window of data.
@@ -75,16 +63,17 @@ impl Sender {
         if self.marks.are_answered(self.flight.una) || !self.flight.is_open() {
             return;
         }
-        let event = CongestionEvent::Ecn { flight_size: self.flight.flight_size(), abe: self.profile.abe };
+        let flight_size = self.flight.flight_size();
         self.statistics.mark_reductions += 1;
         if self.profile.prr_on_marks && !self.flight.settings.is_governed {
             let nxt = self.next_sequence();
             if self.recovery.start_reduction(&self.flight, nxt) {
-                tell(&mut self.algorithm, &mut self.flight, event, now);
+                self.governor.on_marks(&mut self.flight.window, flight_size, now);
                 return self.marks.on_reduced(nxt);
             }
         }
-        self.reduce(event, now);
+        self.governor.on_marks(&mut self.flight.window, flight_size, now);
+        self.reduce();
     }
 
     /// Reduces the window after a tail loss probe repaired a loss. The flight size is that before the acknowledgement,
@@ -92,16 +81,13 @@ impl Sender {
     pub(super) fn on_probe_repaired(&mut self, delivered: u64, now: Time) {
         let window = self.flight.window;
         let flight_size = (self.flight.flight_size() + delivered * window.mss).min(window.cwnd);
-        self.reduce(CongestionEvent::Loss { flight_size }, now);
+        self.governor.on_loss(&mut self.flight.window, flight_size, now);
+        self.reduce();
     }
 
     /// Reduces the window at once.
-    fn reduce(&mut self, event: CongestionEvent, now: Time) {
-        tell(&mut self.algorithm, &mut self.flight, event, now);
-        let window = &mut self.flight.window;
-        if !self.flight.settings.is_governed {
-            window.cwnd = window.cwnd.min(window.ssthresh);
-        }
+    fn reduce(&mut self) {
+        self.governor.reduce(&mut self.flight.window);
         self.marks.on_reduced(self.next_sequence());
     }
 
@@ -110,12 +96,7 @@ impl Sender {
         if !self.flight.is_open() {
             self.recovery.leave(&mut self.flight);
         }
-        let window = &mut self.flight.window;
-        if !self.flight.settings.is_governed {
-            window.cwnd = window.cwnd.max(cwnd);
-        }
-        window.ssthresh = window.ssthresh.max(ssthresh);
-        self.algorithm.on_congestion(window, CongestionEvent::Spurious, now);
+        self.governor.on_spurious(&mut self.flight.window, cwnd, ssthresh, now);
         self.retries = 0;
         self.statistics.undone_reductions += 1;
     }
@@ -132,7 +113,7 @@ impl Sender {
         let Some(estimator) = &mut self.delivery else { return };
         while let Some(index) = self.flight.scoreboard.next_unreported_loss() {
             let lost = estimator.on_lost(index, now);
-            self.algorithm.on_segment_lost(&mut self.flight.window, &lost);
+            self.governor.on_segment_lost(&mut self.flight.window, &lost);
         }
     }
 }

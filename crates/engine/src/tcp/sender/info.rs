@@ -94,7 +94,7 @@ impl Sender {
             retransmissions: counts.retransmissions,
             // The FIN is not payload.
             bytes_acknowledged: self.size().map_or(acknowledged, |size| acknowledged.min(size)),
-            pacing_rate: self.pacer.rate(&self.algorithm, &window, self.rto.srtt()),
+            pacing_rate: self.pacer.rate(self.governor.algorithm(), &window, self.rto.srtt()),
         }
     }
 }

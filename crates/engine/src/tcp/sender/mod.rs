@@ -23,12 +23,13 @@ use crate::packet::{LoadFactor, OptionsHandle, Packet, flags};
 use crate::tcp::congestion::{Algorithm, CongestionControl, Needs};
 use crate::tcp::ecn::EcnKind;
 use crate::tcp::flight::{Flight, FlightSettings, LimitedTransmit};
+use crate::tcp::governor::Governor;
 use crate::tcp::profile::{Counting, RttSamples, StackProfile};
 use crate::tcp::recovery::{Recovery, RecoverySettings};
 use crate::tcp::rto::Rto;
 use crate::tcp::scoreboard::{FIRST_DATA, Scoreboard};
 use crate::tcp::send_buffer::SendBuffer;
-use crate::tcp::slow_start::{SlowStart, SlowStartChoice};
+use crate::tcp::slow_start::SlowStartChoice;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -89,8 +90,7 @@ pub struct Sender {
     retransmission: Time,
     flight: Flight,
     recovery: Recovery,
-    algorithm: Algorithm,
-    slow_start: SlowStart,
+    governor: Governor,
     rto: Rto,
     rtt_sampler: RttSampler,
     /// Only if samples are taken from the times at which segments were sent.
@@ -175,8 +175,7 @@ impl Sender {
                 .send_buffer_grows
                 .then(|| Box::new(SendBuffer::new(mss, profile.send_buffer.0, needs.governs))),
             recovery,
-            algorithm,
-            slow_start: SlowStart::new(slow_start),
+            governor: Governor::new(algorithm, slow_start, &profile),
             rto: Rto::new(&profile.rto_limits()),
             rtt_sampler: RttSampler::new(&profile),
             segment_times: samples_segments.then(|| Box::new(SegmentTimes::new())),
@@ -231,12 +230,12 @@ impl Sender {
 
     /// The algorithm's requirements on the stack and the receiver.
     pub fn needs(&self) -> Needs {
-        self.algorithm.needs()
+        self.algorithm().needs()
     }
 
     /// The congestion control algorithm.
     pub fn algorithm(&self) -> &Algorithm {
-        &self.algorithm
+        self.governor.algorithm()
     }
 
     /// The state of the connection.
@@ -339,7 +338,7 @@ impl Sender {
             self.flight.window.cwnd = self.profile.initial_window_after_syn_loss * self.flight.window.mss;
         }
         self.retries = 0;
-        self.algorithm.on_established(&mut self.flight.window, self.rto.srtt(), now);
+        self.governor.on_established(&mut self.flight.window, self.rto.srtt(), now);
         self.send(now, outbox);
     }
 

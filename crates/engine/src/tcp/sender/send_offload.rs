@@ -74,7 +74,7 @@ impl Sender {
     /// begins or goes on. Linux tcp_output.c, tcp_tso_should_defer.
     #[inline(never)]
     pub(super) fn defers(&mut self, room: u64, now: Time) -> bool {
-        let rate = self.pacer.rate_for_bursts(&self.algorithm, &self.flight.window, self.rto.srtt());
+        let rate = self.pacer.rate_for_bursts(self.governor.algorithm(), &self.flight.window, self.rto.srtt());
         let may_defer = self.flight.phase == Phase::Open && self.flight.scoreboard.outstanding() > 0;
         let (una, srtt) = (self.flight.scoreboard.una(), self.rto.srtt());
         let next = self.next_sequence();

@@ -11,7 +11,6 @@ use std::collections::VecDeque;
 use super::Sender;
 use super::State;
 use crate::packet::Packet;
-use crate::tcp::congestion::CongestionControl;
 use crate::tcp::scoreboard::FIRST_DATA;
 use crate::tcp::window::Window;
 use crate::time::Time;
@@ -250,7 +249,7 @@ impl Sender {
             return;
         }
         let (idle, timeout) = (now.since(stream.sent_at), self.rto.timeout(&self.profile.rto_limits()));
-        self.algorithm.on_idle(idle, now);
+        self.governor.on_idle(idle, now);
         if idle <= timeout {
             return;
         }

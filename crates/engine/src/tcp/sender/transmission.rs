@@ -2,7 +2,6 @@
 
 use super::Sender;
 use crate::packet::{Packet, flags};
-use crate::tcp::congestion::CongestionControl;
 use crate::tcp::recovery::{Immediate, Next};
 use crate::time::Time;
 
@@ -181,7 +180,7 @@ impl Sender {
         if let Some(delivery) = &mut self.delivery {
             let in_flight = self.flight.pipe();
             if in_flight == 0 && delivery.is_app_limited() {
-                self.algorithm.on_restart(&mut self.flight.window, now);
+                self.governor.on_restart(&mut self.flight.window, now);
             }
             delivery.on_sent(index, self.flight.scoreboard.una(), in_flight, now);
         }
@@ -207,7 +206,7 @@ impl Sender {
             }
         }
         if self.pacer.is_on() {
-            self.pacer.on_sent(&self.algorithm, &self.flight.window, self.rto.srtt(), (payload, size), now);
+            self.pacer.on_sent(self.governor.algorithm(), &self.flight.window, self.rto.srtt(), (payload, size), now);
         }
     }
 }

@@ -1,0 +1,155 @@
+//! The governor of a sender's window: in which order the congestion control and slow start hear what happened, and how the
+//! window then moves.
+//!
+//! | what happened | what it calls, in order |
+//! |---|---|
+//! | the handshake is done | `on_established` |
+//! | new data is acknowledged outside fast recovery | `on_ack`; then, if the window may grow, slow start or `increase`, or both |
+//! | a segment is found lost | `on_segment_lost`, before the acknowledgement that shows it |
+//! | fast recovery begins, or a timeout is the first of a segment | `on_congestion` with `Loss` |
+//! | marks are reported, once a window of data | `on_congestion` with `Ecn` |
+//! | slow start starts over | `on_congestion` with `Timeout` |
+//! | the latest reduction was spurious | `on_congestion` with `Spurious`, once the window is back |
+//! | any acknowledgement, after all of these | `on_delivery` |
+//! | segments leave after none was in flight for want of data | `on_restart` |
+//! | the application has data again after a pause | `on_idle` |
+//!
+//! A lowered threshold moves the window when the recovery says so: at once ([`Governor::reduce`]), or over a round trip. An
+//! algorithm that governs ([`Needs::governs`]) sets the window alone, but for the single segment after a timeout.
+
+use crate::tcp::congestion::{Ack, Algorithm, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs};
+use crate::tcp::flight::Phase;
+use crate::tcp::profile::{Counting, StackProfile};
+use crate::tcp::slow_start::{SlowStart, SlowStartChoice};
+use crate::tcp::window::Window;
+use crate::time::{Duration, Time};
+
+/// See the module.
+#[derive(Debug)]
+pub struct Governor {
+    algorithm: Algorithm,
+    slow_start: SlowStart,
+    counting: Counting,
+    abe: bool,
+    governs: bool,
+    hears_deliveries: bool,
+}
+
+impl Governor {
+    /// The governor of a new connection of this stack.
+    pub fn new(algorithm: Algorithm, slow_start: impl Into<SlowStartChoice>, profile: &StackProfile) -> Governor {
+        let Needs { governs, deliveries, .. } = algorithm.needs();
+        Governor {
+            algorithm,
+            slow_start: SlowStart::new(slow_start),
+            counting: profile.counting,
+            abe: profile.abe,
+            governs,
+            hears_deliveries: deliveries,
+        }
+    }
+
+    /// The congestion control.
+    #[inline(always)]
+    pub fn algorithm(&self) -> &Algorithm {
+        &self.algorithm
+    }
+
+    /// The handshake is done, with this smoothed round-trip time, or zero if it gave none.
+    pub fn on_established(&mut self, window: &mut Window, srtt: Duration, now: Time) {
+        self.algorithm.on_established(window, srtt, now);
+    }
+
+    /// What an acknowledgement of new data is worth for growth, which acknowledges and delivers so many bytes.
+    #[inline(always)]
+    pub fn credit(&self, acked: u64, delivered: u64, window: &Window, phase: Phase) -> u64 {
+        let counted = if self.counting == Counting::Segments { delivered } else { acked };
+        self.counting.credit(counted, window, phase)
+    }
+
+    /// New data is acknowledged outside fast recovery. `may_grow` says whether the sender used its window.
+    #[inline(always)]
+    pub fn on_ack(&mut self, window: &mut Window, ack: &mut Ack, may_grow: bool) {
+        self.algorithm.on_ack(window, ack);
+        if may_grow {
+            self.grow(window, ack);
+        }
+    }
+
+    /// Grows the window, but not on an acknowledgement that reports marks (RFC 3168 section 6.1.2).
+    #[inline(always)]
+    pub fn grow(&mut self, window: &mut Window, ack: &mut Ack) {
+        if !self.governs && ack.marked == 0 {
+            self.slow_start.grow(&mut self.algorithm, window, ack);
+        }
+    }
+
+    /// Segments were lost, with so much in flight. The window itself falls as the recovery says.
+    pub fn on_loss(&mut self, window: &mut Window, flight_size: u64, now: Time) {
+        self.lower_threshold(window, CongestionEvent::Loss { flight_size }, now);
+    }
+
+    /// Marks that are to be answered, with so much in flight. The window itself falls as the recovery says.
+    pub fn on_marks(&mut self, window: &mut Window, flight_size: u64, now: Time) {
+        self.lower_threshold(window, CongestionEvent::Ecn { flight_size, abe: self.abe }, now);
+    }
+
+    /// Has the algorithm lower the threshold, to whole segments if the stack counts in them.
+    fn lower_threshold(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
+        self.algorithm.on_congestion(window, event, now);
+        let Window { ssthresh, mss, .. } = *window;
+        if self.counting == Counting::Segments && ssthresh != u64::MAX {
+            window.ssthresh = ssthresh - ssthresh % mss;
+        }
+    }
+
+    /// The window falls to the threshold at once.
+    pub fn reduce(&self, window: &mut Window) {
+        if !self.governs {
+            window.cwnd = window.cwnd.min(window.ssthresh);
+        }
+    }
+
+    /// Slow start starts over; the recovery sets the window to one segment.
+    pub fn on_timeout(&mut self, window: &mut Window, now: Time) {
+        self.algorithm.on_congestion(window, CongestionEvent::Timeout, now);
+        self.slow_start.restart();
+    }
+
+    /// The latest reduction was spurious: the window and the threshold are again what they were then, at least.
+    pub fn on_spurious(&mut self, window: &mut Window, cwnd: u64, ssthresh: u64, now: Time) {
+        if !self.governs {
+            window.cwnd = window.cwnd.max(cwnd);
+        }
+        window.ssthresh = window.ssthresh.max(ssthresh);
+        self.algorithm.on_congestion(window, CongestionEvent::Spurious, now);
+    }
+
+    /// A segment is found lost.
+    #[inline(always)]
+    pub fn on_segment_lost(&mut self, window: &mut Window, lost: &LostSegment) {
+        if self.hears_deliveries {
+            self.algorithm.on_segment_lost(window, lost);
+        }
+    }
+
+    /// Any acknowledgement, once it has begun or ended a recovery.
+    #[inline(always)]
+    pub fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
+        if self.hears_deliveries {
+            self.algorithm.on_delivery(window, delivery);
+        }
+    }
+
+    /// Segments leave after none was in flight for want of data.
+    pub fn on_restart(&mut self, window: &mut Window, now: Time) {
+        if self.hears_deliveries {
+            self.algorithm.on_restart(window, now);
+        }
+    }
+
+    /// The application has data again, and none was sent for this time.
+    pub fn on_idle(&mut self, idle: Duration, now: Time) {
+        self.algorithm.on_idle(idle, now);
+    }
+}
