@@ -86,8 +86,8 @@ impl Lane {
 
     /// The retransmission timer expired. The threshold falls for the first time since new data was acknowledged.
     pub(super) fn time_out(&mut self, is_first: bool, now: Time) {
-        let flight_size = self.window.cwnd;
         if is_first {
+            let flight_size = self.window.cwnd;
             self.governor.on_loss(&mut self.window, flight_size, now);
         }
         self.governor.on_timeout(&mut self.window, now);

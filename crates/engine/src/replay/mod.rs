@@ -139,9 +139,13 @@ mod tests {
     use crate::plugin::Unloaded;
 
     fn replay(leader: &str, follower: &str, seed: Option<u64>) -> Vec<Row> {
+        replay_of(&json!({}), leader, follower, seed)
+    }
+
+    fn replay_of(stack: &Value, leader: &str, follower: &str, seed: Option<u64>) -> Vec<Row> {
         let source = |name: &str| json!({ "name": name, "slow_start": "standard", "stack": 0 });
         let replay: Replay = serde_json::from_value(json!({
-            "stack": {},
+            "stack": stack,
             "leader": source(leader),
             "follower": source(follower),
             "events": 4000,
@@ -183,6 +187,19 @@ mod tests {
             assert!(one.iter().any(|row| row.kind == kind), "{kind:?}");
         }
         assert_eq!(one.iter().filter(|row| row.kind == Kind::Timeout).count(), 1);
+    }
+
+    /// The threshold after congestion is whole segments where the stack counts in segments, as Linux does (tcp.h, `snd_ssthresh`).
+    #[test]
+    fn threshold_is_whole_segments() {
+        let rows = replay_of(&json!({"counting": "segments"}), "cubic", "westwood", Some(1));
+        let losses: Vec<&Row> = rows.iter().filter(|row| row.kind == Kind::Loss).collect();
+        assert!(losses.len() > 1, "{}", losses.len());
+        for row in losses {
+            for Window { ssthresh, mss, .. } in [row.leader.window, row.follower.window] {
+                assert_eq!(ssthresh % mss, 0, "{row:?}");
+            }
+        }
     }
 
     /// New Reno halves its window on the first loss, and a round trip of acknowledgements afterwards adds a segment (RFC 5681).
