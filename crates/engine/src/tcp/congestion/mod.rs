@@ -254,9 +254,8 @@ impl CongestionEvent {
 /// if [`needs`](CongestionControl::needs) asks for it.
 ///
 /// A reduction after marks that takes a round trip (the stack's `prr_on_marks`) is to an algorithm as a fast recovery.
-/// For an acknowledgement of new data outside fast recovery, the sender calls [`on_ack`](CongestionControl::on_ack), then, if the
-/// window may grow, slow start or [`increase`](CongestionControl::increase), or both if slow start ends in the middle. During
-/// fast recovery it calls neither, and the recovery sets the window.
+/// The order in which the sender calls them is that of its [governor](crate::tcp::governor). During fast recovery the window is
+/// the recovery's to set.
 ///
 /// The window is in bytes. Time is an argument: an algorithm has no clock, draws no random numbers but those given to it,
 /// and does not allocate for each acknowledgement.

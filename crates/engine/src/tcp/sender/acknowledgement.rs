@@ -315,11 +315,10 @@ impl Sender {
     #[cold]
     #[inline(never)]
     fn grow_by_sacked(&mut self, growth: &Growth, now: Time) {
-        if self.flight.settings.counts_segments && self.recovery.degree_of_reordering() > EXPECTED_REORDERING {
+        let are_overtaken = self.recovery.degree_of_reordering() > EXPECTED_REORDERING;
+        if self.flight.settings.counts_segments && are_overtaken && self.uses_window() {
             let mut ack = self.ack_of(growth, now);
-            if self.uses_window() {
-                self.governor.grow(&mut self.flight.window, &mut ack);
-            }
+            self.governor.grow(&mut self.flight.window, &mut ack);
         }
     }
 
