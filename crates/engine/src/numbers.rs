@@ -6,10 +6,37 @@
 //! number within the group. Sessions have serial numbers of their own. Their connections are two flows, one for each direction, of
 //! which that from the client has an even serial number and that from the server an odd one.
 
-use crate::specification::FlowSpecification;
-
 /// The first number of connections that arrive.
 pub const FIRST_ARRIVED: u32 = 1 << 31;
+
+/// What a flow of the specification stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Row {
+    /// Itself.
+    #[default]
+    Flow,
+    /// Connections that arrive.
+    Arrivals,
+    /// Sessions, with connections in both directions.
+    Sessions,
+}
+
+/// A group of identical flows, as routers know it.
+#[derive(Clone, Debug, Default)]
+pub struct FlowGroup {
+    /// The number of flows.
+    pub count: u64,
+    /// The sending host.
+    pub from: u32,
+    /// The receiving host.
+    pub to: u32,
+    /// Its name.
+    pub name: String,
+    /// The codepoint of differentiated services.
+    pub dscp: u8,
+    /// What each of its flows stands for.
+    pub row: Row,
+}
 
 /// What the numbers of connections that arrive say.
 #[derive(Clone, Debug, Default)]
@@ -23,16 +50,16 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// The numbers for the flows of a specification.
-    pub fn new(flows: &[FlowSpecification]) -> Numbers {
+    /// The numbers for the flows of these groups.
+    pub fn new(groups: &[FlowGroup]) -> Numbers {
         // So many flows that their numbers would not do are refused for the memory that they take.
         let mut row: u32 = 0;
         let (mut rows, mut has_sessions) = (Vec::new(), Vec::new());
-        for flow in flows {
-            let next = row.saturating_add(u32::try_from(flow.count).unwrap_or(u32::MAX));
-            if flow.arrivals.is_some() || flow.application.is_some() {
+        for group in groups {
+            let next = row.saturating_add(u32::try_from(group.count).unwrap_or(u32::MAX));
+            if group.row != Row::Flow {
                 rows.extend(row..next);
-                has_sessions.extend((row..next).map(|_| flow.application.is_some()));
+                has_sessions.extend((row..next).map(|_| group.row == Row::Sessions));
             }
             row = next;
         }

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::framing::Framing;
+use crate::numbers::{FlowGroup, Row};
 use crate::random::{Purpose, Random};
 use crate::tcp::slow_start::SlowStartChoice;
 use crate::time::{Duration, Time};
@@ -39,6 +40,26 @@ pub struct Specification {
     /// ([`crate::plugin::Plugins`]).
     #[serde(default)]
     pub plugins: Vec<Value>,
+}
+
+impl Specification {
+    /// The groups of flows, as routers know them.
+    pub fn flow_groups(&self) -> Vec<FlowGroup> {
+        let row = |flow: &FlowSpecification| match (&flow.application, &flow.arrivals) {
+            (Some(_), _) => Row::Sessions,
+            (None, Some(_)) => Row::Arrivals,
+            (None, None) => Row::Flow,
+        };
+        let group = |flow: &FlowSpecification| FlowGroup {
+            count: flow.count,
+            from: flow.from as u32,
+            to: flow.to as u32,
+            name: flow.group.clone(),
+            dscp: flow.dscp,
+            row: row(flow),
+        };
+        self.flows.iter().map(group).collect()
+    }
 }
 
 /// A link in one direction.

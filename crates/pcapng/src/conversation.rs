@@ -68,7 +68,7 @@ impl Conversations {
                 flows.push(Conversation { route, stack: stack.clone(), answers: VecDeque::new(), echo: 0 });
             }
         }
-        Ok(Conversations { flows, arrived: HashMap::new(), numbers: Numbers::new(&specification.flows) })
+        Ok(Conversations { flows, arrived: HashMap::new(), numbers: Numbers::new(&specification.flow_groups()) })
     }
 
     /// The packet as it is on the wire.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use sojourn_engine::numbers::FlowGroup;
 use sojourn_engine::packet::flags;
 use sojourn_engine::queue::{
     Cake, CakeParameters, Cobalt, CobaltParameters, DropCause, FlowTable, FqCoDel, FqCoDelParameters, Limit,
     QueueDiscipline,
 };
-use sojourn_engine::specification::FlowSpecification;
 use sojourn_engine::time::{Duration, Time};
 use sojourn_engine::units::Rate;
 
@@ -46,17 +46,9 @@ fn shaper_spacing() {
 }
 
 /// The bytes sent of each flow while all are backlogged. Each flow has a source and a destination host.
-fn shares(isolation: &str, hosts: &[(u64, u64)], packets: u64) -> Vec<u64> {
-    let flows: Vec<FlowSpecification> = hosts
-        .iter()
-        .map(|(from, to)| {
-            serde_json::from_value(json!({
-                "count": 1, "from": from, "to": to, "group": "all", "start": 0, "start_within": 0, "size": null,
-                "source": {"name": "newreno", "slow_start": "standard", "stack": 0},
-            }))
-            .unwrap()
-        })
-        .collect();
+fn shares(isolation: &str, hosts: &[(u32, u32)], packets: u64) -> Vec<u64> {
+    let flow = |&(from, to): &(u32, u32)| FlowGroup { count: 1, from, to, ..FlowGroup::default() };
+    let flows: Vec<FlowGroup> = hosts.iter().map(flow).collect();
     let mut bench = cake(json!({"isolation": isolation, "target": 1_000_000_000_000_000_u64}));
     bench.queue.set_flows(&Arc::new(FlowTable::new(&flows))).unwrap();
     let mut bytes = vec![0; hosts.len()];
@@ -77,7 +69,7 @@ fn shares(isolation: &str, hosts: &[(u64, u64)], packets: u64) -> Vec<u64> {
 /// A host with ten flows and one with a single flow: each isolation mode divides the link as specified.
 #[test]
 fn host_isolation() {
-    let share_of_last = |isolation: &str, hosts: &[(u64, u64)]| {
+    let share_of_last = |isolation: &str, hosts: &[(u32, u32)]| {
         let bytes = shares(isolation, hosts, 40_000);
         let (last, others) = bytes.split_last().unwrap();
         let (least, most) = (others.iter().min().unwrap(), others.iter().max().unwrap());
@@ -91,11 +83,11 @@ fn host_isolation() {
         assert!((share - expected).abs() <= 0.01 * expected, "{what}: {share}, expected {expected}");
     };
     // Hosts 0 and 1 send, one with ten flows and the other with one, each flow to a different host.
-    let by_source: Vec<(u64, u64)> = (0..11).map(|flow| (flow / 10, 2 + flow)).collect();
+    let by_source: Vec<(u32, u32)> = (0..11).map(|flow| (flow / 10, 2 + flow)).collect();
     // The same with sources and destinations swapped.
-    let by_destination: Vec<(u64, u64)> = by_source.iter().map(|(from, to)| (*to, *from)).collect();
+    let by_destination: Vec<(u32, u32)> = by_source.iter().map(|(from, to)| (*to, *from)).collect();
     // All flows go to one destination, so the busier host is the same for all.
-    let to_one: Vec<(u64, u64)> = by_source.iter().map(|(from, _)| (*from, 2)).collect();
+    let to_one: Vec<(u32, u32)> = by_source.iter().map(|(from, _)| (*from, 2)).collect();
     for (isolation, from, to, one) in [
         ("flows", 11.0, 11.0, 11.0),
         ("dual_src_host", 2.0, 11.0, 2.0),
@@ -227,16 +219,8 @@ fn first_signal_at_once() {
 /// A CAKE with a flow of each codepoint, in this order.
 fn sorted(mut parameters: Value, codepoints: &[u8]) -> Bench<Cake> {
     parameters["target"] = json!(1_000_000_000_000_000_u64);
-    let flows: Vec<FlowSpecification> = codepoints
-        .iter()
-        .map(|dscp| {
-            serde_json::from_value(json!({
-                "count": 1, "from": 0, "to": 1, "group": "all", "start": 0, "start_within": 0, "size": null, "dscp": dscp,
-                "source": {"name": "newreno", "slow_start": "standard", "stack": 0},
-            }))
-            .unwrap()
-        })
-        .collect();
+    let flow = |&dscp: &u8| FlowGroup { count: 1, to: 1, dscp, ..FlowGroup::default() };
+    let flows: Vec<FlowGroup> = codepoints.iter().map(flow).collect();
     let mut bench = cake(parameters);
     bench.queue.set_flows(&Arc::new(FlowTable::new(&flows))).unwrap();
     bench
@@ -325,11 +309,7 @@ fn weights_of_tins() {
 #[test]
 fn targets_of_tins() {
     let drops = |codepoint: u8| {
-        let flow: FlowSpecification = serde_json::from_value(json!({
-            "count": 1, "from": 0, "to": 1, "group": "all", "start": 0, "start_within": 0, "size": null, "dscp": codepoint,
-            "source": {"name": "newreno", "slow_start": "standard", "stack": 0},
-        }))
-        .unwrap();
+        let flow = FlowGroup { count: 1, to: 1, dscp: codepoint, ..FlowGroup::default() };
         let mut bench = cake(json!({"bandwidth": 10_000_000}));
         bench.queue.set_flows(&Arc::new(FlowTable::new(&[flow]))).unwrap();
         let spacing = Rate(10_000_000).transmission_time(1500);

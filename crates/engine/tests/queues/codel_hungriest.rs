@@ -2,26 +2,19 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use sojourn_engine::numbers::FlowGroup;
 use sojourn_engine::packet::{Packet, flags};
 use sojourn_engine::queue::{
     CoDelDynamic, CoDelDynamicParameters, CoDelParameters, CoDelStatic, CoDelStaticParameters, ConnectionKind,
     DropCause, FlowTable, GuessParameters, Limit, QueueDiscipline,
 };
-use sojourn_engine::specification::FlowSpecification;
 use sojourn_engine::time::{Duration, Time};
 
 use super::bench::{Bench, UNLIMITED, constant, count, data, milliseconds, number, packet, rows, vector};
 
 /// Two flows of group "big" between one pair of hosts and two of group "small" between another.
 fn flows() -> Arc<FlowTable> {
-    let group = |name: &str, from: usize| -> FlowSpecification {
-        serde_json::from_value(json!({
-            "count": 2, "from": from, "to": 9, "group": name, "start": 0, "start_within": 0, "size": null,
-            "source": {"name": "newreno", "slow_start": "standard", "stack": 0},
-        }))
-        .unwrap()
-    };
+    let group = |name: &str, from| FlowGroup { count: 2, from, to: 9, name: name.to_owned(), ..FlowGroup::default() };
     Arc::new(FlowTable::new(&[group("big", 0), group("small", 1)]))
 }
 

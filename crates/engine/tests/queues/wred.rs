@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use sojourn_engine::numbers::FlowGroup;
 use sojourn_engine::packet::{Packet, flags};
 use sojourn_engine::queue::{DropCause, FlowTable, Limit, QueueDiscipline, Wred, WredParameters};
-use sojourn_engine::specification::FlowSpecification;
 use sojourn_engine::time::Time;
 use sojourn_engine::units::Rate;
 
@@ -13,13 +13,7 @@ use super::bench::{Bench, UNLIMITED, packet};
 
 /// Two flows in two groups: flow 0 in "voice", flow 1 in "bulk".
 pub fn two_groups() -> Arc<FlowTable> {
-    let group = |name: &str| -> FlowSpecification {
-        serde_json::from_value(json!({
-            "count": 1, "from": 0, "to": 1, "group": name, "start": 0, "start_within": 0, "size": null,
-            "source": {"name": "newreno", "slow_start": "standard", "stack": 0},
-        }))
-        .unwrap()
-    };
+    let group = |name: &str| FlowGroup { count: 1, to: 1, name: name.to_owned(), ..FlowGroup::default() };
     Arc::new(FlowTable::new(&[group("voice"), group("bulk")]))
 }
 

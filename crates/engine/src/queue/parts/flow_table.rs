@@ -1,8 +1,7 @@
 //! The sender, receiver and codepoint of each flow, which a router reads from packet headers.
 
-use crate::numbers::Numbers;
+use crate::numbers::{FlowGroup, Numbers};
 use crate::packet::{Packet, flags};
-use crate::specification::FlowSpecification;
 
 /// The hosts and the group of each flow of a run.
 #[derive(Clone, Debug, Default)]
@@ -17,16 +16,16 @@ pub struct FlowTable {
 }
 
 impl FlowTable {
-    /// Creates the table for the flows of a specification.
-    pub fn new(groups: &[FlowSpecification]) -> FlowTable {
+    /// Creates the table for the flows of these groups.
+    pub fn new(groups: &[FlowGroup]) -> FlowTable {
         let mut table = FlowTable { numbers: Numbers::new(groups), ..FlowTable::default() };
         for group in groups {
-            let known = table.groups.iter().position(|name| *name == group.group);
+            let known = table.groups.iter().position(|name| *name == group.name);
             let number = known.unwrap_or(table.groups.len());
             if known.is_none() {
-                table.groups.push(group.group.clone());
+                table.groups.push(group.name.clone());
             }
-            let flow = (group.from as u32, group.to as u32, number as u32);
+            let flow = (group.from, group.to, number as u32);
             table.flows.extend(std::iter::repeat_n(flow, group.count as usize));
         }
         if groups.iter().any(|group| group.dscp > 0) {
@@ -77,9 +76,8 @@ impl FlowTable {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::numbers::Row;
     use crate::packet::OptionsHandle;
     use crate::time::Time;
 
@@ -87,17 +85,8 @@ mod tests {
     /// specification to the sender.
     #[test]
     fn hosts_of_both_directions() {
-        let application = json!({"exchanges": {
-            "request": {"fixed": 1}, "response": {"fixed": 1}, "count": null, "think": 0,
-        }});
-        let flow = |application: serde_json::Value| -> FlowSpecification {
-            serde_json::from_value(json!({
-                "count": 1, "from": 3, "to": 7, "group": "x", "start": 0, "start_within": 0, "size": null,
-                "application": application, "source": {"name": "newreno", "slow_start": "standard", "stack": 0},
-            }))
-            .expect("well formed")
-        };
-        let flows = [flow(serde_json::Value::Null), flow(application)];
+        let flows =
+            [Row::Flow, Row::Sessions].map(|row| FlowGroup { count: 1, from: 3, to: 7, row, ..FlowGroup::default() });
         let (table, numbers) = (FlowTable::new(&flows), Numbers::new(&flows));
         let ends = |number: u32, flags: u8| {
             let options = OptionsHandle::NONE;

@@ -135,11 +135,9 @@ impl GuessedHungriest {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::numbers::FlowGroup;
     use crate::packet::{OptionsHandle, flags};
-    use crate::specification::FlowSpecification;
     use crate::time::Time;
 
     fn parameters(kind: ConnectionKind, record: u64, history: u64, statistics: u64) -> GuessParameters {
@@ -157,13 +155,8 @@ mod tests {
 
     /// Flows 0 and 1 from host 0 to host 9, flow 2 from host 1 to host 9, flow 3 from host 0 to host 8.
     fn flows() -> Arc<FlowTable> {
-        let group = |name: &str, count: u32, from: usize, to: usize| -> FlowSpecification {
-            serde_json::from_value(json!({
-                "count": count, "from": from, "to": to, "group": name, "start": 0, "start_within": 0, "size": null,
-                "source": {"name": "newreno", "slow_start": "standard", "stack": 0},
-            }))
-            .unwrap()
-        };
+        let group =
+            |name: &str, count, from, to| FlowGroup { count, from, to, name: name.to_owned(), ..FlowGroup::default() };
         Arc::new(FlowTable::new(&[group("big", 2, 0, 9), group("small", 1, 1, 9), group("other", 1, 0, 8)]))
     }
 

@@ -69,7 +69,7 @@ pub(super) fn build_links(builder: &mut Builder, epochs: &Epochs) -> Result<(Vec
         Source(sources.len() as u32 - 1)
     };
     let mut built = Vec::new();
-    let flows = Arc::new(FlowTable::new(&specification.flows));
+    let flows = Arc::new(FlowTable::new(&specification.flow_groups()));
     for (index, link) in links.iter().enumerate() {
         let link = link.with_all_changes(specification.seed, specification.duration);
         let link = link.as_ref();

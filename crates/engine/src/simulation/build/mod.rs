@@ -51,7 +51,7 @@ pub(super) fn build(specification: &Specification, plugins: &dyn Plugins) -> Res
     let (senders, ways) = builder.plan()?;
     memory::check(specification, &ways, &builder.round_trips)?;
     // Not before, because a number is kept for each flow with connections of its own.
-    builder.flows.numbers = Numbers::new(&specification.flows);
+    builder.flows.numbers = Numbers::new(&specification.flow_groups());
     check_numbers(specification, &ways, &builder.flows.numbers)?;
     builder.build_flows(&senders)?;
     let epochs = Epochs::new(specification, &senders, &ways);
@@ -91,7 +91,7 @@ pub fn check_whole(mut specification: Specification) -> Result<(), String> {
     let mut builder = Builder::new(&specification, &plugins);
     let (_, ways) = builder.plan()?;
     memory::check(&specification, &ways, &builder.round_trips)?;
-    check_numbers(&specification, &ways, &Numbers::new(&specification.flows))?;
+    check_numbers(&specification, &ways, &Numbers::new(&specification.flow_groups()))?;
     let counts: Vec<u64> = specification.flows.iter().map(|flow| flow.count).collect();
     for flow in &mut specification.flows {
         flow.count = flow.count.min(1);
