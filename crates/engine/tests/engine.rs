@@ -2,6 +2,7 @@
 
 mod congestion;
 mod laws;
+mod layers;
 mod properties;
 mod queues;
 mod recovery;

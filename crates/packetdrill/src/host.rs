@@ -4,12 +4,20 @@ use std::collections::BTreeMap;
 
 use sojourn_engine::time::Duration;
 
-use crate::endpoint::Coalescing;
 use crate::script::{Action, Script, TcpOption};
 
 /// A feature of a host that a script needs and an endpoint lacks, by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing(pub String);
+
+/// How the application wants small writes to be treated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Coalescing {
+    /// `TCP_NODELAY`: small segments do not wait for acknowledgements.
+    pub no_delay: bool,
+    /// `TCP_CORK`: only full segments leave.
+    pub corked: bool,
+}
 
 /// The settings of the host under test.
 #[derive(Clone, Debug, PartialEq, Eq)]

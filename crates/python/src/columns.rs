@@ -10,8 +10,6 @@ use sojourn_engine::time::Duration;
 use sojourn_engine::video::Playback;
 use sojourn_native::Recorded;
 
-use crate::plugins::recorded;
-
 /// The frames `flows`, `queues`, `queue_series`, `flow_series`, `transfers`, `recorded` and the `summary`.
 pub fn to_python<'py>(
     py: Python<'py>,
@@ -20,7 +18,7 @@ pub fn to_python<'py>(
     values: &Recorded,
 ) -> PyResult<Bound<'py, PyDict>> {
     let frames = PyDict::new(py);
-    frames.set_item("recorded", recorded::to_python(py, values)?)?;
+    frames.set_item("recorded", recorded(py, values)?)?;
     frames.set_item("flows", flows(py, specification, &result.flows)?)?;
     frames.set_item("queues", queues(py, specification, &result.queues)?)?;
     frames.set_item("queue_series", queue_series(py, specification, result)?)?;
@@ -208,5 +206,17 @@ fn flow_series<'py>(py: Python<'py>, result: &RunResult) -> PyResult<Bound<'py, 
     column(&frame, "rtt", rows, |row| row.rtt.map(Duration::seconds))?;
     column(&frame, "bytes_delivered", rows, |row| row.bytes_delivered)?;
     column(&frame, "bytes_received", rows, |row| row.bytes_received)?;
+    Ok(frame)
+}
+
+/// The values of a run as columns, in the order in which they were recorded.
+fn recorded<'py>(py: Python<'py>, values: &Recorded) -> PyResult<Bound<'py, PyDict>> {
+    let rows = values.take();
+    let frame = PyDict::new(py);
+    column(&frame, "time", &rows, |row| row.time)?;
+    column(&frame, "kind", &rows, |row| row.kind)?;
+    frame.set_item("which", rows.iter().map(|row| &*row.which).collect::<Vec<&str>>())?;
+    frame.set_item("measure", rows.iter().map(|row| &*row.measure).collect::<Vec<&str>>())?;
+    column(&frame, "value", &rows, |row| row.value)?;
     Ok(frame)
 }

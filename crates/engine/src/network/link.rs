@@ -1,15 +1,13 @@
 //! A link in one direction: an egress queue, a transmitter and a wire.
 
-use super::{Drops, FramedQueue, Policer, Transmitter, Varying, Wire};
-use crate::agenda::{Agenda, Sequence, Source};
+use super::{FramedQueue, MeasuredQueue, Policer, Transmitter, Varying, Wire};
+use crate::agenda::{Sequence, Source};
 use crate::line::Line;
 use crate::packet::{OptionsPool, Packet, flags};
-use crate::probe::{End, Passage, QueueProbe, Recorded};
-use crate::queue::{Context, Discipline, Outcome, QueueDiscipline, Queued};
+use crate::probe::{End, Passage, Recorded};
 use crate::random::Random;
 use crate::specification::LossPattern;
 use crate::time::{Duration, Time};
-use crate::units::Rate;
 
 /// A packet on the wire, and when it reaches the end.
 #[derive(Clone, Copy, Debug)]
@@ -51,189 +49,6 @@ impl Egress {
             Egress::Queue(queue) => Some(queue),
             Egress::Frames(framed) => Some(&mut framed.queue),
         }
-    }
-}
-
-/// A discipline, its device, and its statistics.
-#[derive(Debug)]
-pub struct MeasuredQueue {
-    /// The discipline.
-    pub discipline: Discipline,
-    /// Its random stream.
-    pub random: Random,
-    /// Its drops and marks in the current call; empty between calls.
-    pub outcome: Outcome,
-    /// The statistics; none if the run measures no queues.
-    pub probe: Option<QueueProbe>,
-    /// The link's later rates above zero, which the discipline will be given; the last first.
-    pub rate_changes: Vec<(Time, Rate)>,
-    /// The device that takes its packets.
-    pub device: Device,
-    /// Whether the discipline may hold packets back while the device has room.
-    pub holds_back: bool,
-    /// The event at which the device has room and takes the next packet.
-    pub room: Source,
-    /// Whether that event is pending. It is not while the discipline is at rest.
-    pub asks: bool,
-    /// The event's place among those at the same time: drawn when the device was last filled.
-    pub filled: Sequence,
-}
-
-impl MeasuredQueue {
-    /// The device takes a packet that bypasses the queue.
-    #[inline(always)]
-    pub fn pass(&mut self, size: u16, now: Time, transmitter: &mut Transmitter) {
-        self.device.take(transmitter.transmit(size, now));
-        if let Some(probe) = &mut self.probe {
-            probe.on_passage(size, transmitter.latest_transmission());
-        }
-    }
-
-    /// The device has taken a packet. If it is full now, schedules the event at which it has room.
-    #[inline(always)]
-    pub fn after_taking(&mut self, now: Time, agenda: &mut Agenda) {
-        if self.device.has_room_at() <= now && self.release_time().is_none() {
-            return;
-        }
-        self.filled = agenda.sequence();
-        if self.discipline.is_at_rest() {
-            self.rest(agenda);
-        } else {
-            self.ask(agenda);
-        }
-    }
-
-    /// Schedules the next `dequeue`: when the device has room, or when the discipline releases its next packet if that is
-    /// later.
-    pub fn ask(&mut self, agenda: &mut Agenda) {
-        let room = self.device.has_room_at();
-        let time = self.release_time().map_or(room, |release| release.max(room));
-        agenda.set(self.room, time, self.filled);
-        self.asks = true;
-    }
-
-    /// When the discipline releases its next packet, if it holds one back.
-    fn release_time(&self) -> Option<Time> {
-        debug_assert!(self.holds_back || self.discipline.release_time().is_none(), "only shapers hold packets back");
-        if self.holds_back { self.discipline.release_time() } else { None }
-    }
-
-    /// `dequeue` has returned no packet.
-    pub fn after_taking_nothing(&mut self, agenda: &mut Agenda) {
-        if self.release_time().is_some() {
-            self.filled = agenda.sequence();
-            self.ask(agenda);
-        } else {
-            self.rest(agenda);
-        }
-    }
-
-    /// The discipline is at rest: cancels the event.
-    fn rest(&mut self, agenda: &mut Agenda) {
-        if self.asks {
-            agenda.clear(self.room);
-            self.asks = false;
-        }
-    }
-
-    /// A packet arrives.
-    #[inline(always)]
-    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops, options: &mut OptionsPool) {
-        let size = packet.size;
-        let mut context = Context { now, random: &mut self.random, outcome: &mut self.outcome };
-        self.discipline.enqueue(packet, &mut context);
-        if self.outcome.is_empty() {
-            if let Some(probe) = &mut self.probe {
-                probe.on_arrival(size, now);
-            }
-        } else {
-            if let Some(probe) = &mut self.probe {
-                probe.on_arrival_with(&self.outcome, size, now);
-            }
-            self.clear_outcome(drops, options);
-        }
-        debug_assert!(self.is_balanced());
-    }
-
-    /// The device takes the next packet.
-    #[inline(always)]
-    pub fn dequeue(
-        &mut self,
-        now: Time,
-        transmitter: &mut Transmitter,
-        drops: &mut Drops,
-        options: &mut OptionsPool,
-    ) -> Option<Packet> {
-        let mut context = Context { now, random: &mut self.random, outcome: &mut self.outcome };
-        let next = self.discipline.dequeue(&mut context);
-        self.settle(now, drops, options);
-        let Queued { packet, since } = next?;
-        let completion = transmitter.transmit(packet.size, now);
-        self.device.take(completion);
-        if let Some(probe) = &mut self.probe {
-            probe.on_departure(packet.size, now.since(since), transmitter.latest_transmission(), now);
-        }
-        debug_assert!(self.is_balanced());
-        Some(packet)
-    }
-
-    /// Counts what the discipline dropped and marked as it was asked for a packet.
-    #[inline(always)]
-    pub fn settle(&mut self, now: Time, drops: &mut Drops, options: &mut OptionsPool) {
-        if !self.outcome.is_empty() {
-            if let Some(probe) = &mut self.probe {
-                probe.on_outcome(&self.outcome, now);
-            }
-            self.clear_outcome(drops, options);
-        }
-    }
-
-    /// Counts the dropped packets and releases their options.
-    #[cold]
-    fn clear_outcome(&mut self, drops: &mut Drops, options: &mut OptionsPool) {
-        for dropped in self.outcome.dropped.drain(..) {
-            drops.drop(&dropped.packet, options);
-        }
-        self.outcome.marks = 0;
-    }
-
-    /// Conservation: every packet that arrived is queued, has left or was dropped.
-    pub(super) fn is_balanced(&self) -> bool {
-        let length = (self.discipline.packets(), self.discipline.bytes());
-        self.probe.as_ref().is_none_or(|probe| probe.length() == length)
-    }
-}
-
-/// The device below a discipline: a FIFO ring and the transmitter. The departure time of a packet in the ring is known,
-/// so the device stores the completion times of its latest packets, as many as it holds. It has room once the oldest of
-/// them has passed.
-#[derive(Debug)]
-pub struct Device {
-    completions: Box<[Time]>,
-    oldest: usize,
-    /// The oldest of them.
-    room: Time,
-}
-
-impl Device {
-    /// An idle device that holds `queue` packets in addition to the one in transmission.
-    pub fn new(queue: u64) -> Device {
-        Device { completions: vec![Time::ZERO; queue as usize + 1].into(), oldest: 0, room: Time::ZERO }
-    }
-
-    /// When it has room for another packet.
-    pub fn has_room_at(&self) -> Time {
-        self.room
-    }
-
-    /// Adds a packet whose transmission ends at `completion`.
-    pub fn take(&mut self, completion: Time) {
-        self.completions[self.oldest] = completion;
-        self.oldest += 1;
-        if self.oldest == self.completions.len() {
-            self.oldest = 0;
-        }
-        self.room = self.completions[self.oldest];
     }
 }
 

@@ -2,11 +2,20 @@
 
 use std::sync::Arc;
 
-use super::parts::{FlowTable, Queued};
+use super::FlowTable;
 use crate::packet::Packet;
 use crate::random::Random;
 use crate::time::{Duration, Time};
 use crate::units::Rate;
+
+/// A queued packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Queued {
+    /// The packet.
+    pub packet: Packet,
+    /// When it was queued.
+    pub since: Time,
+}
 
 /// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -64,6 +64,7 @@ mod drophead;
 mod droptail;
 mod drr;
 mod dualpi2;
+mod flow_table;
 mod fq_codel;
 mod fq_pie;
 mod fred;
@@ -96,12 +97,13 @@ use crate::time::{Duration, Time};
 use crate::units::Rate;
 
 pub use cake::{Isolation, Tins};
-pub use discipline::{Context, DropCause, Dropped, Outcome, QueueDiscipline};
+pub use discipline::{Context, DropCause, Dropped, Outcome, QueueDiscipline, Queued};
 pub use dualpi2::DualQueueScheduler;
+pub use flow_table::FlowTable;
 pub use limit::Limit;
 pub use parts::{
-    AckFilter, BoundedFifo, CoDelRules, ConnectionKind, Fifo, FlowHash, FlowTable, GuessParameters, GuessedHungriest,
-    NamedHungriest, Queued, Rotation,
+    AckFilter, BoundedFifo, CoDelRules, ConnectionKind, Fifo, FlowHash, GuessParameters, GuessedHungriest,
+    NamedHungriest, Rotation,
 };
 pub use pie::{DelayEstimator, PieScaling};
 pub use plugin::{PluginDiscipline, PluginQueue, Seen, Verdict, View};

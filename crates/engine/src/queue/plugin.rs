@@ -6,9 +6,9 @@
 
 use std::fmt::Debug;
 
-use super::discipline::{Context, QueueDiscipline};
+use super::discipline::{Context, QueueDiscipline, Queued};
 use super::limit::Limit;
-use super::parts::{Fifo, Queued, admits};
+use super::parts::{Fifo, admits};
 use crate::failure::Failure;
 use crate::packet::{Packet, flags};
 use crate::random::Random;

@@ -20,7 +20,7 @@ use sojourn_engine::tcp::sender::{self, Acknowledgement, Address, Sender};
 use sojourn_engine::tcp::slow_start::SlowStartKind;
 use sojourn_engine::time::{Duration, Time};
 
-use crate::host::{Host, Missing};
+use crate::host::{Coalescing, Host, Missing};
 use crate::script::{Ecn, Segment, TcpOption};
 
 use accurate_ecn::AccurateEcn;
@@ -30,8 +30,8 @@ use flight::Flight;
 use handshake::{MSS, Offer};
 pub use information::constant;
 use push::Pusher;
+pub use writing::Write;
 use writing::Writing;
-pub use writing::{Coalescing, Write};
 
 /// The states of a connection (RFC 9293 section 3.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,17 +7,10 @@ use sojourn_engine::packet::flags;
 use sojourn_engine::tcp::scoreboard::FIRST_DATA;
 use sojourn_engine::time::Time;
 
+use crate::host::Coalescing;
+
 use super::push::Written;
 use super::{Endpoint, State};
-
-/// How the application wants small writes to be treated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Coalescing {
-    /// `TCP_NODELAY`: small segments do not wait for acknowledgements.
-    pub no_delay: bool,
-    /// `TCP_CORK`: only full segments leave.
-    pub corked: bool,
-}
 
 /// A write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

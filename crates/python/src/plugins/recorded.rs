@@ -1,26 +1,11 @@
-//! What hooks record, for files in Python and as columns; and the flow whose hook is carried out.
+//! What hooks record, for files in Python; and the flow whose hook is carried out.
 
 use std::cell::Cell;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use sojourn_engine::time::Time;
-use sojourn_native::{Recorded, Recorder as Values};
-
-use crate::columns::column;
-
-/// The values of a run as columns, in the order in which they were recorded.
-pub fn to_python<'py>(py: Python<'py>, recorded: &Recorded) -> PyResult<Bound<'py, PyDict>> {
-    let rows = recorded.take();
-    let frame = PyDict::new(py);
-    column(&frame, "time", &rows, |row| row.time)?;
-    column(&frame, "kind", &rows, |row| row.kind)?;
-    frame.set_item("which", rows.iter().map(|row| &*row.which).collect::<Vec<&str>>())?;
-    frame.set_item("measure", rows.iter().map(|row| &*row.measure).collect::<Vec<&str>>())?;
-    column(&frame, "value", &rows, |row| row.value)?;
-    Ok(frame)
-}
+use sojourn_native::Recorder as Values;
 
 /// Where the hooks of one flow, or of one queue, record values.
 #[pyclass(module = "sojourn._engine")]

@@ -1,8 +1,8 @@
 //! A FIFO with a limit: arrivals beyond the limit are dropped.
 
-use super::{Fifo, Queued};
+use super::Fifo;
 use crate::packet::Packet;
-use crate::queue::discipline::{Context, DropCause};
+use crate::queue::discipline::{Context, DropCause, Queued};
 use crate::queue::limit::Limit;
 use crate::time::Time;
 

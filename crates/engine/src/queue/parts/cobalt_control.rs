@@ -2,9 +2,8 @@
 //! net/sched/sch_cake.c): a variant of CoDel whose drop rate decreases gradually after congestion, combined with BLUE
 //! against unresponsive flows.
 
-use super::Queued;
 use crate::parameters;
-use crate::queue::discipline::Context;
+use crate::queue::discipline::{Context, Queued};
 use crate::time::{Duration, Time};
 
 /// The increase of BLUE's drop probability (Linux, net/sched/sch_cake.c, `p_inc`).

@@ -2,9 +2,9 @@
 //!
 //! The discipline `codel` applies it to a single queue. Disciplines with several queues have one control per queue.
 
-use super::{Fifo, Queued};
+use super::Fifo;
 use crate::packet::Packet;
-use crate::queue::discipline::Context;
+use crate::queue::discipline::{Context, Queued};
 use crate::time::{Duration, Time};
 use crate::units::Bytes;
 use crate::{choice, parameters};

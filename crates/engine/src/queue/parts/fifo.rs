@@ -2,16 +2,8 @@
 
 use crate::line::Line;
 use crate::packet::Packet;
+use crate::queue::discipline::Queued;
 use crate::time::Time;
-
-/// A queued packet.
-#[derive(Clone, Copy, Debug)]
-pub struct Queued {
-    /// The packet.
-    pub packet: Packet,
-    /// When it was queued.
-    pub since: Time,
-}
 
 /// A FIFO that counts its bytes.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,8 @@
 //! The queues of a discipline with one per flow or bucket: their total length, common limit and longest queue.
 
-use super::{Fifo, Highest, Queued, admits};
+use super::{Fifo, Highest, admits};
 use crate::packet::Packet;
-use crate::queue::discipline::Context;
+use crate::queue::discipline::{Context, Queued};
 use crate::queue::limit::Limit;
 use crate::time::Time;
 

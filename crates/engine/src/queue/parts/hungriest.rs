@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use super::{FlowHash, FlowTable};
+use super::FlowHash;
 use crate::packet::Packet;
+use crate::queue::flow_table::FlowTable;
 use crate::{choice, parameters};
 
 /// The hungriest connections as configured: a group of flows.

@@ -2,9 +2,9 @@
 //!
 //! The discipline `pie` applies it to a single queue. Disciplines with several queues have one control per queue.
 
-use super::{Fifo, QueueRules, Queued};
+use super::{Fifo, QueueRules};
 use crate::packet::Packet;
-use crate::queue::discipline::Context;
+use crate::queue::discipline::{Context, Queued};
 use crate::random::Random;
 use crate::time::{Duration, Time};
 use crate::units::Bytes;

@@ -1,10 +1,10 @@
 //! The queue of RED, used by several disciplines: a FIFO, its average length and the early drops.
 
 use super::red_linux::{LinuxRed, Selected};
-use super::{AverageQueue, BoundedFifo, DropCurve, DropSpacing, Fifo, QueueRules, Queued};
+use super::{AverageQueue, BoundedFifo, DropCurve, DropSpacing, Fifo, QueueRules};
 use crate::packet::Packet;
 use crate::parameters;
-use crate::queue::discipline::Context;
+use crate::queue::discipline::{Context, Queued};
 use crate::queue::limit::Limit;
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};

@@ -73,7 +73,7 @@ impl Bbr3 {
     fn note_loss(&mut self, window: &Window, total_delivered: u64, now: Time) {
         if !self.state.signals.is_loss_in_round {
             self.state.signals.loss_round_delivered = total_delivered;
-            self.state.save_state(window, now);
+            self.save_state(window, now);
         }
         self.state.signals.is_loss_in_round = true;
     }

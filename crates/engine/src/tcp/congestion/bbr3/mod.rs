@@ -5,7 +5,7 @@
 //! short-term bounds, until the next probe, are what was delivered while packets were lost.
 //!
 //! There is one file for each state of section 5.1 (`startup`, `drain`, `down`, `cruise`, `refill`, `up`, `probe_rtt`):
-//! how it is entered, what it does on an acknowledgement and when it is left. [`state`] defines the allowed
+//! how it is entered, what it does on an acknowledgement and when it is left. [`mode`] defines the allowed
 //! transitions. The model of the path is in `path`, its response to losses in `loss` and `bounds`, and the undo of that
 //! response in `undo`. `control` derives the pacing rate and the window.
 
@@ -15,6 +15,7 @@ mod cruise;
 mod down;
 mod drain;
 mod loss;
+mod mode;
 mod path;
 mod probe_rtt;
 mod refill;
@@ -34,7 +35,8 @@ use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 use crate::units::Rate;
 
-use state::{Mode, State};
+use mode::Mode;
+use state::State;
 
 parameters! {
     /// Parameters of BBR version 3.
@@ -158,7 +160,7 @@ impl CongestionControl for Bbr3 {
     /// depend on it. Marks are handled on delivery.
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
         match event {
-            CongestionEvent::Loss { .. } => self.state.save_state(window, now),
+            CongestionEvent::Loss { .. } => self.save_state(window, now),
             CongestionEvent::Ecn { .. } => {}
             CongestionEvent::Timeout => self.state.prior.was_in_recovery = true,
             CongestionEvent::Spurious => self.handle_spurious_loss(window),

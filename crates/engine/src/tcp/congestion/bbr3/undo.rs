@@ -1,7 +1,7 @@
 //! The undo of the response to a spurious loss (section 5.5.11).
 
 use super::bounds::Bounds;
-use super::{Bbr3, Mode, State};
+use super::{Bbr3, Mode};
 use crate::tcp::window::Window;
 use crate::time::Time;
 
@@ -28,19 +28,18 @@ impl Undo {
     }
 }
 
-impl State {
+impl Bbr3 {
     /// SaveStateUponLoss() of section 5.5.11.1. Of several losses detected at the same time, only the first saves the
     /// state, before any of them changes it.
     pub(super) fn save_state(&mut self, window: &Window, now: Time) {
-        if self.undo.saved == Some(now) {
+        let state = &mut *self.state;
+        if state.undo.saved == Some(now) {
             return;
         }
-        self.save_cwnd(window);
-        self.undo = Undo { saved: Some(now), mode: None, bounds: self.bounds };
+        state.save_cwnd(window);
+        state.undo = Undo { saved: Some(now), mode: None, bounds: state.bounds };
     }
-}
 
-impl Bbr3 {
     /// HandleSpuriousLossDetection() of section 5.5.11.2.
     pub(super) fn handle_spurious_loss(&mut self, window: &mut Window) {
         let state = &mut *self.state;
