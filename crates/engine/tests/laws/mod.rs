@@ -10,6 +10,7 @@ mod congestion;
 mod delay;
 mod dualq;
 mod handshake;
+mod home_router;
 mod impairments;
 mod links;
 mod losses;
