@@ -28,7 +28,6 @@ from sojourn.backends.linux import (
     processors,
     reading,
     refusals,
-    routes,
     stack,
     topology,
 )
@@ -300,18 +299,6 @@ def test_starts_are_the_simulators() -> None:
     run = specify(from_data(data, "test"), 7)
     started = backends.named("simulator").run(run).flows["start"].to_list()
     assert [flow.start / 1e9 for flow in plan(run, Limitations()).flows] == pytest.approx(started, abs=1e-9)
-
-
-def test_path_is_the_shortest() -> None:
-    """Of two ways the one with the lower delay is taken, and of two links with the same cost the one named first."""
-    links = [
-        {"from": 0, "to": 1, "rate": 10**9, "delay": 10 * MILLISECOND},
-        {"from": 0, "to": 2, "rate": 10**9, "delay": 2 * MILLISECOND},
-        {"from": 2, "to": 1, "rate": 10**9, "delay": 2 * MILLISECOND},
-        {"from": 0, "to": 2, "rate": 10**9, "delay": 2 * MILLISECOND},
-    ]
-    assert routes.path(links, 3, 0, 1) == [1, 2]
-    assert routes.path(links, 3, 1, 0) is None
 
 
 @pytest.fixture(scope="module")
@@ -813,7 +800,7 @@ def test_fast_links_are_passed() -> None:
         "loss": 0.0,
         "changes": [],
     }
-    _, (devices,) = topology.build([fast], 1500, -14, {}, {}, Limitations())
+    _, (devices,) = topology.build([fast], 1500, -14, {}, [Limit()], Limitations())
     assert devices.wire is None
 
 

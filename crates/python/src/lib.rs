@@ -18,8 +18,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_engine::catalogue;
 use sojourn_engine::network;
+use sojourn_engine::queue::{Limit, RedParameters};
 use sojourn_engine::simulation::{self, Simulation, Stopped};
 use sojourn_engine::specification::Specification;
+use sojourn_engine::units::Rate;
 
 create_exception!(_engine, SpecificationError, PyValueError, "The specification of a run is wrong: one clear line.");
 create_exception!(_engine, Cancelled, PyException, "The run was cancelled.");
@@ -113,6 +115,36 @@ fn base_round_trips(specification: &str) -> PyResult<Vec<Option<u64>>> {
     Ok(round_trips.into_iter().map(|round_trip| round_trip.map(|each| each.0)).collect())
 }
 
+/// The links that data and answers of each entry of a specification's flows cross, and for each link the unit and the amount of what its
+/// discipline holds at most; none without a discipline or a limit.
+#[pyfunction]
+#[allow(clippy::type_complexity)] // It has no other use.
+fn layout(specification: &str) -> PyResult<(Vec<(Vec<usize>, Vec<usize>)>, Vec<Option<(&'static str, u64)>>)> {
+    let layout = simulation::layout(&parse(specification)?).map_err(SpecificationError::new_err)?;
+    let limits = layout.limits.into_iter().map(|limit| {
+        limit.map(|limit| match limit {
+            Limit::Packets(packets) => ("packets", packets),
+            Limit::Bytes(bytes) => ("bytes", bytes),
+        })
+    });
+    Ok((layout.ways, limits.collect()))
+}
+
+/// Whether the flows of each entry of a specification have unlimited demand and are there for the measuring window.
+#[pyfunction]
+fn long_lived(specification: &str) -> PyResult<Vec<bool>> {
+    Ok(simulation::long_lived(&parse(specification)?))
+}
+
+/// The thresholds of RED with these parameters on a link of this rate, in bytes, and its weight.
+#[pyfunction]
+fn red_settings(parameters: &str, rate: u64) -> PyResult<(f64, f64, f64)> {
+    let parameters: RedParameters =
+        serde_json::from_str(parameters).map_err(|error| SpecificationError::new_err(error.to_string()))?;
+    let settings = parameters.settings(Rate(rate));
+    Ok((settings.minimum * parameters.bytes(), settings.maximum * parameters.bytes(), settings.weight))
+}
+
 /// When each flow of a specification starts, in picoseconds.
 #[pyfunction]
 fn flow_starts(specification: &str) -> PyResult<Vec<u64>> {
@@ -172,6 +204,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(base_round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(flow_starts, module)?)?;
+    module.add_function(wrap_pyfunction!(layout, module)?)?;
+    module.add_function(wrap_pyfunction!(long_lived, module)?)?;
+    module.add_function(wrap_pyfunction!(red_settings, module)?)?;
     module.add_function(wrap_pyfunction!(loads, module)?)?;
     module.add_function(wrap_pyfunction!(carried, module)?)?;
     module.add_function(wrap_pyfunction!(bare_loop::bare_loop, module)?)?;

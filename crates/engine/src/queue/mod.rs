@@ -103,7 +103,7 @@ pub use flow_table::FlowTable;
 pub use limit::Limit;
 pub use parts::{
     AckFilter, BoundedFifo, CoDelRules, ConnectionKind, Fifo, FlowHash, GuessParameters, GuessedHungriest,
-    NamedHungriest, Rotation,
+    NamedHungriest, RedSettings, Rotation,
 };
 pub use pie::{DelayEstimator, PieScaling};
 pub use plugin::{PluginDiscipline, PluginQueue, Seen, Verdict, View};

@@ -30,7 +30,7 @@ use build::Built;
 use flow::Endpoints;
 use memory::{MOST_PACKETS, count};
 
-pub use build::{carried, check_whole as check, flow_starts, loads, memory};
+pub use build::{Layout, carried, check_whole as check, flow_starts, layout, loads, long_lived, memory};
 pub use census::Census;
 pub use ideal::Ideal;
 pub use look::{FlowLook, QueueLook};

@@ -4,11 +4,13 @@ What a discipline of Linux has fixed is noted as a limitation: it is refused if 
 Values and limits are those of Linux 6.1, net/sched, and of iproute2's tc.
 """
 
+import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn import _engine
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.units import microseconds, milliseconds
 
@@ -151,29 +153,10 @@ def _fq_pie(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
     ]
 
 
-def _thresholds(parameters: Parameters, place: Place) -> tuple[int, int]:
-    """RED's thresholds in bytes, with ns-2's automatic ones (ns-2.35, red.cc, initialize_params)."""
-    size = parameters["mean_packet_size"]
-    amounts = []
-    for name in ("min", "max"):
-        ((unit, amount),) = parameters[name].items()
-        amounts.append(amount * size if unit == "packets" else amount)
-    least, most = amounts
-    if not least:
-        sent = place.rate / 8 * parameters["target_delay"] / 10**12
-        least = max(round(sent / 2), 5 * size)
-    return least, most or 3 * least
-
-
-def _weight(parameters: Parameters, place: Place) -> int:
+def _logarithm(parameters: Parameters, place: Place, weight: float) -> int:
     """The logarithm of RED's weight, which Linux has as a power of two."""
-    weight = parameters["weight"]
-    if not weight:
-        packets = place.rate / 8 / parameters["mean_packet_size"]
-        weight = 1 - math.exp(-1 / (10 * packets * parameters["round_trip_time"] / 10**12))
-        return min(max(round(-math.log2(weight)), 1), 31)
     logarithm = -math.log2(weight)
-    if logarithm != round(logarithm) or not 1 <= logarithm < 32:
+    if parameters["weight"] and (logarithm != round(logarithm) or not 1 <= logarithm < 32):
         place.note("weight", "RED's weight in Linux is a power of two, such as 0.001953125")
     return min(max(round(logarithm), 1), 31)
 
@@ -208,9 +191,10 @@ def _red_settings(parameters: Parameters, place: Place, name: str) -> tuple[int,
     fixed(place, parameters, "gentle", False, why=f"{name} of Linux drops every packet above max")
     fixed(place, parameters, "wait", False, why=f"{name} of Linux does not wait between drops")
     fixed(place, parameters, "byte_mode", False, why=f"{name} of Linux drops packets of all sizes alike")
-    least, most = _thresholds(parameters, place)
+    *thresholds, weight = _engine.red_settings(json.dumps(parameters), place.rate)
+    least, most = map(round, thresholds)
     size = parameters["mean_packet_size"]
-    burst = burst_of_weight(least, size, _weight(parameters, place))
+    burst = burst_of_weight(least, size, _logarithm(parameters, place, weight))
     settings: list[object] = ["burst", burst, "probability", parameters["maximum_probability"], "bandwidth", f"{place.rate}bit"]
     return least, most, [*settings, *(["ecn"] if parameters["ecn"] else [])]
 

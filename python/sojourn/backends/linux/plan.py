@@ -1,23 +1,20 @@
 """A run as the guest takes it: a script that makes its network, and a plan of its flows and of what is measured."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sojourn.backends.linux import algorithms, direct, routes, stack, topology, traffic
+from sojourn import _engine, specification
+from sojourn.backends.linux import algorithms, direct, stack, topology, traffic
 from sojourn.backends.linux.disciplines import Limit
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.topology import LinkDevices, address, node
 from sojourn.backends.linux.traffic import Flow
 from sojourn.backends.linux.units import nanoseconds
+from sojourn.errors import InputError
 from sojourn.scenario import chance
 from sojourn.specification import RunSpecification
-from sojourn.units import PICOSECONDS
-
-#: Packets of this size count a queue's limit in bandwidth-delay products (docs/scenarios.md).
-REFERENCE_PACKET = 1500
 
 #: Where the guest has ``ip`` and ``tc``: by their names alone its shell takes its own.
 TOOLS = "/usr/bin"
@@ -76,11 +73,17 @@ def plan(
 
     Raises:
         Impossible: Linux cannot carry it out.
+        InputError: nothing can.
     """
     links = run["links"]
     flows = tuple(traffic.flows(run))
+    try:
+        ways, most = _engine.layout(specification.text(run))
+    except _engine.SpecificationError as error:
+        raise InputError(str(error)) from None
+    limits = [Limit() if limit is None else Limit(**dict([limit])) for limit in most]
     translate = partial(algorithms.translate, plugins=run.get("plugins", ()), modules=modules or {}, limitations=limitations)
-    paths = _paths(run, flows)
+    paths = _paths(run, ways)
     extra = extra_headers(run, flows)
     overhead = extra - topology.ETHERNET_HEADER
     mtu = max(_packet_size(run, flow) - (0 if flow.is_tcp else extra) for flow in flows)
@@ -88,7 +91,7 @@ def plan(
     first_links = {paths[_ends(flow)][0]: _overhead(run, flow) for flow in flows}
     last_links = {paths[_back(flow)][-1] for flow in tcp}
     own = partial(direct.translate, plugins=run.get("plugins", ()), modules=modules or {})
-    batches, devices = topology.build(links, mtu, overhead, first_links, _limits(run, paths), limitations, own, besides.capture)
+    batches, devices = topology.build(links, mtu, overhead, first_links, limits, limitations, own, besides.capture)
     _addresses_and_routes(run, flows, paths, devices, batches, limitations)
     queues = tuple(index for index, link in enumerate(links) if link["queue"] is not None)
     seen = [f"sent {each.origin} {each.sees_all}" for each in (devices[index] for index in sorted(first_links))]
@@ -123,26 +126,22 @@ def _back(flow: Flow) -> tuple[int, int]:
     return flow.entry["to"], flow.entry["from"]
 
 
-def _paths(run: RunSpecification, flows: tuple[Flow, ...]) -> dict[tuple[int, int], list[int]]:
+def _paths(run: RunSpecification, ways: list[tuple[list[int], list[int]]]) -> dict[tuple[int, int], list[int]]:
     """The paths of all flows, and back of those that are answered.
 
     Raises:
-        Impossible: there is none, or two paths to a host part at a node.
+        Impossible: two paths to a host part at a node.
     """
     found: dict[tuple[int, int], list[int]] = {}
     hops: dict[tuple[int, int], int] = {}
-    for flow in flows:
-        for origin, target in (_ends(flow), *((_back(flow),) if flow.is_tcp else ())):
-            if (origin, target) in found:
-                continue
-            path = routes.path(run["links"], len(run["nodes"]), origin, target)
-            names = f"{run['nodes'][origin]} to {run['nodes'][target]}"
-            if path is None:
-                raise Impossible("from", f"there is no path from {names}")
+    for entry, (there, back) in zip(run["flows"], ways, strict=True):
+        for origin, target, path in ((entry["from"], entry["to"], there), (entry["to"], entry["from"], back)):
             for index in path:
                 if hops.setdefault((run["links"][index]["from"], target), index) != index:
+                    names = f"{run['nodes'][origin]} to {run['nodes'][target]}"
                     raise Impossible("links", f"Linux routes by destination: the path from {names} leaves another on its way")
-            found[origin, target] = path
+            if path:
+                found[origin, target] = path
     return found
 
 
@@ -167,27 +166,6 @@ def _stack(run: RunSpecification, flow: Flow) -> Mapping[str, Any]:
 
 def _overhead(run: RunSpecification, flow: Flow) -> int:
     return run["sender_overhead"] if _stack(run, flow)[chance.SWITCH] else 0
-
-
-def _limits(run: RunSpecification, paths: Mapping[tuple[int, int], list[int]]) -> dict[int, Limit]:
-    """The limits of all disciplines; bandwidth-delay products are those of the longest base RTT across the link."""
-    links = run["links"]
-    found: dict[int, Limit] = {}
-    for index, link in enumerate(links):
-        if link["queue"] is None:
-            continue
-        limit = link["queue"]["limit"] or {}
-        if "bandwidth_delay_products" in limit:
-            trips = [
-                sum(links[step]["delay"] for step in (*path, *paths[target, origin]))
-                for (origin, target), path in paths.items()
-                if (target, origin) in paths and index in (*path, *paths[target, origin])
-            ]
-            bits = link["rate"] * max(trips, default=0) * limit["bandwidth_delay_products"] / PICOSECONDS
-            found[index] = Limit(packets=max(math.ceil(bits / 8 / REFERENCE_PACKET), 1))
-        else:
-            found[index] = Limit(packets=limit.get("packets"), bytes=limit.get("bytes"))
-    return found
 
 
 def _addresses_and_routes(

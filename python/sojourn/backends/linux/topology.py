@@ -11,7 +11,7 @@ discipline holds (``device_queue``). Sizes are those of the specification: Ether
 counts them.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -99,7 +99,7 @@ def build(
     mtu: int,
     overhead: int,
     first: Mapping[int, int],
-    limits: Mapping[int, Limit],
+    limits: Sequence[Limit],
     limitations: Limitations,
     direct: Callable[[Mapping[str, Any], Limit, Place], Direct | None] = lambda *_: None,
     captured: int | None = None,
@@ -112,7 +112,7 @@ def build(
         overhead: bytes of headers of a packet beyond those that the kernel counts; negative.
         first: links that senders send on, where each packet must be seen before any queue, and the time (ps) up to which a sender
             takes over each packet.
-        limits: of the disciplines, by link.
+        limits: of the disciplines of all links.
         limitations: what Linux cannot do is noted here.
         direct: what the guest makes instead of ``tc``.
         captured: the link of which each packet must be seen before any queue.

@@ -39,6 +39,6 @@ pub use highest::Highest;
 pub use hungriest::{ConnectionKind, GuessParameters, GuessedHungriest, NamedHungriest};
 pub use periodic::Periodic;
 pub use pie_control::{DelayEstimator, PieControl, PieParameters, PieScaling};
-pub use red_queue::{RedParameters, RedQueue};
+pub use red_queue::{RedParameters, RedQueue, RedSettings};
 pub use rotation::Rotation;
 pub use rules::QueueRules;

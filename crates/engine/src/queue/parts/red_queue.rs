@@ -34,6 +34,52 @@ const LEAST_MINIMUM: f64 = 5.0;
 /// The automatic maximum threshold, as a multiple of the minimum threshold (Floyd, Gummadi and Shenker 2001).
 const MAXIMUM_TO_MINIMUM: f64 = 3.0;
 
+/// What RED goes by on a link, with the automatic values.
+#[derive(Clone, Copy, Debug)]
+pub struct RedSettings {
+    /// The threshold from which packets are dropped, in bytes or packets as configured.
+    pub minimum: f64,
+    /// That at which the drop probability is `maximum_probability`, likewise.
+    pub maximum: f64,
+    /// The weight of an arrival in the average.
+    pub weight: f64,
+}
+
+impl RedParameters {
+    /// What they are on a link of this rate.
+    pub fn settings(&self, rate: Rate) -> RedSettings {
+        let packets_per_second = self.packets_per_second(rate);
+        let set = |limit: Limit| {
+            let packets = limit.in_packets(self.mean_packet_size);
+            (packets > 0.0).then(|| packets * self.unit())
+        };
+        let minimum = set(self.min).unwrap_or_else(|| {
+            let half_of_target = self.target_delay.seconds() * packets_per_second / 2.0;
+            half_of_target.max(LEAST_MINIMUM) * self.unit()
+        });
+        let weight = if self.weight > 0.0 {
+            self.weight
+        } else {
+            AverageQueue::automatic_weight(self.round_trip_time, packets_per_second)
+        };
+        RedSettings { minimum, maximum: set(self.max).unwrap_or(MAXIMUM_TO_MINIMUM * minimum), weight }
+    }
+
+    /// The mean packet size, in the unit of the queue length.
+    fn unit(&self) -> f64 {
+        if self.queue_in_bytes { self.mean_packet_size.0 as f64 } else { 1.0 }
+    }
+
+    /// The bytes of that unit.
+    pub fn bytes(&self) -> f64 {
+        self.mean_packet_size.0 as f64 / self.unit()
+    }
+
+    fn packets_per_second(&self, rate: Rate) -> f64 {
+        rate.0 as f64 / (8.0 * self.mean_packet_size.0 as f64)
+    }
+}
+
 /// A queue managed by RED. Until the rate of the link is known, no packet is dropped early.
 #[derive(Debug)]
 pub struct RedQueue {
@@ -62,36 +108,14 @@ impl RedQueue {
 
     /// Sets the values that depend on the rate of the link.
     pub fn set_link_rate(&mut self, rate: Rate) {
-        let parameters = &self.parameters;
-        let packets_per_second = rate.0 as f64 / (8.0 * parameters.mean_packet_size.0 as f64);
-        let weight = if parameters.weight > 0.0 {
-            parameters.weight
-        } else {
-            AverageQueue::automatic_weight(parameters.round_trip_time, packets_per_second)
-        };
-        self.average.configure(weight, packets_per_second);
-        let minimum = self.threshold(self.parameters.min).unwrap_or_else(|| {
-            let half_of_target = self.parameters.target_delay.seconds() * packets_per_second / 2.0;
-            half_of_target.max(LEAST_MINIMUM) * self.unit()
-        });
-        let maximum = self.threshold(self.parameters.max).unwrap_or(MAXIMUM_TO_MINIMUM * minimum);
+        let RedSettings { minimum, maximum, weight } = self.parameters.settings(rate);
+        self.average.configure(weight, self.parameters.packets_per_second(rate));
         self.curve.set_thresholds(minimum, maximum);
         if self.parameters.rules == QueueRules::Linux {
-            let bytes = self.parameters.mean_packet_size.0 as f64 / self.unit();
+            let bytes = self.parameters.bytes();
             let probability = self.parameters.maximum_probability;
             self.linux = Some(LinuxRed::new(weight, minimum * bytes, maximum * bytes, probability));
         }
-    }
-
-    /// The mean packet size, in the unit of the queue length.
-    fn unit(&self) -> f64 {
-        if self.parameters.queue_in_bytes { self.parameters.mean_packet_size.0 as f64 } else { 1.0 }
-    }
-
-    /// A threshold in the unit of the queue length, `None` if it is automatic.
-    fn threshold(&self, set: Limit) -> Option<f64> {
-        let packets = set.in_packets(self.parameters.mean_packet_size);
-        (packets > 0.0).then(|| packets * self.unit())
     }
 
     /// Queues, drops or marks an arrival.
@@ -205,7 +229,7 @@ impl RedQueue {
 
     /// The limit, in the unit of the queue length.
     pub fn limit(&self) -> f64 {
-        self.queue.limit().in_packets(self.parameters.mean_packet_size) * self.unit()
+        self.queue.limit().in_packets(self.parameters.mean_packet_size) * self.parameters.unit()
     }
 
     /// The average queue length.

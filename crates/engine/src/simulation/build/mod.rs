@@ -1,6 +1,7 @@
 //! From a specification to the links and flows of a run.
 
 mod check;
+mod layout;
 mod links;
 mod loads;
 
@@ -29,6 +30,8 @@ use crate::workload::{self, Arrivals};
 use check::check;
 use links::{Epochs, add_pacing, build_links};
 
+pub use layout::{Layout, layout};
+pub use links::long_lived;
 pub use loads::{carried, loads};
 
 /// What a run is built of.
@@ -54,7 +57,7 @@ pub(super) fn build(specification: &Specification, plugins: &dyn Plugins) -> Res
     builder.flows.numbers = Numbers::new(&specification.flow_groups());
     check_numbers(specification, &ways, &builder.flows.numbers)?;
     builder.build_flows(&senders)?;
-    let epochs = Epochs::new(specification, &senders, &ways);
+    let epochs = Epochs::new(specification, &ways);
     let (links, mut sources) = build_links(&mut builder, &epochs)?;
     add_pacing(&mut builder.flows.fixed, &mut sources);
     let number = sources.len();
