@@ -66,8 +66,7 @@ const REQUESTS = {
   hash: ({ state }) => lab.toHash(state),
   state: ({ hash }) => lab.fromHash(hash, known),
   run: ({ specification, traced = false }) => run(JSON.stringify(specification), traced),
-  summary: ({ setting, numbers, own = [] }) =>
-    lab.summarise(numbers, (setting.duration - setting.warm_up) / 1e12, lab.longLived(setting, known, own, declared)),
+  summary: ({ setting, numbers }) => lab.summarise(numbers, (setting.duration - setting.warm_up) / 1e12),
   template: () => lab.TEMPLATE,
 };
 

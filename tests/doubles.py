@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sojourn import backends
+from sojourn import _engine, backends, specification
 from sojourn.backends.identity import Identity
 from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, RunResult, frame
 from sojourn.errors import InputError, RunCancelled
@@ -20,6 +20,7 @@ def invented(
     of 100 arrivals is per cent."""
     nodes, seed = run["nodes"], run["seed"]
     flows = [group for group in run["flows"] for _ in range(group["count"])]
+    long_lived = zip(run["flows"], _engine.long_lived(specification.text(run)), strict=True)
     links = [link for link in run["links"] if link["queue"] is not None]
     flow_columns = {name: [0] * len(flows) for name in FLOWS} | {
         "flow": list(range(len(flows))),
@@ -31,6 +32,7 @@ def invented(
         "stopped": [None] * len(flows),
         "aborted": [None] * len(flows),
         "bytes_delivered": [throughput_bytes(seed, flow) for flow in range(len(flows))],
+        "long_lived": [counts for group, counts in long_lived for _ in range(group["count"])],
     }
     queue_columns = {name: [seed] * len(links) for name in QUEUES} | {
         "link": [f"{nodes[link['from']]}->{nodes[link['to']]}" for link in links],

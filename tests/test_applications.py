@@ -8,7 +8,7 @@ import pytest
 
 import sojourn
 from conftest import Capture
-from sojourn import catalogue
+from sojourn import _engine, catalogue
 from sojourn.analysis.result import Result
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import plan
@@ -17,7 +17,7 @@ from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS
 from sojourn.scenario import Scenario, from_data
-from sojourn.specification import long_lived, specify
+from sojourn.specification import specify, text
 
 LADDER = ["1 Mbit/s", "2 Mbit/s", "4 Mbit/s"]
 VIDEO = {"rule": "throughput", "ladder": LADDER, "segment": "1 s", "buffer": "10 s"}
@@ -73,7 +73,7 @@ def test_metrics_of_viewers(result: Result) -> None:
 
 def test_viewers_are_not_long_lived() -> None:
     """A viewer wants what the video has, so that only the download counts in indices of fairness."""
-    assert long_lived(specify(Scenario.of(given(watched(count=2), {})), 1)) == [False, False, True]
+    assert _engine.long_lived(text(specify(Scenario.of(given(watched(count=2), {})), 1))) == [False, True]
 
 
 def test_video_of_a_specification() -> None:

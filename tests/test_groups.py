@@ -10,7 +10,7 @@ import pytest
 import sojourn
 from conftest import SMALL_TOML, Capture, complaint
 from doubles import Inventor
-from sojourn import digits, statistics
+from sojourn import _engine, digits, statistics
 from sojourn.analysis import comparison, summary
 from sojourn.analysis.frames import columns
 from sojourn.analysis.result import Result
@@ -21,7 +21,7 @@ from sojourn.errors import InputError
 from sojourn.metrics import METRICS, of_group
 from sojourn.runs import Cell
 from sojourn.scenario import Scenario
-from sojourn.specification import RunSpecification, long_lived, specify
+from sojourn.specification import RunSpecification, specify, text
 from sojourn.store import Memory, Store
 from sojourn.table import render
 
@@ -183,7 +183,7 @@ def test_unknown_count_is_unknown_sum(scenario: MakeScenario) -> None:
 def test_long_lived_flows(keys: dict[str, Any], counts: bool, scenario: MakeScenario) -> None:
     """Flows with an end, a rate of their own or a late start are not long-lived."""
     flows = [entry("first", count=2, **keys), entry("other")]
-    assert long_lived(specify(scenario(flows=flows), seed=1)) == [counts, counts, True]
+    assert _engine.long_lived(text(specify(scenario(flows=flows), seed=1))) == [counts, True]
 
 
 def test_jain_of_long_lived(scenario: MakeScenario) -> None:

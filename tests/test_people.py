@@ -10,12 +10,13 @@ import polars as pl
 import pytest
 
 import sojourn
+from sojourn import _engine
 from sojourn.analysis.comparison import compare_cells
 from sojourn.analysis.result import Result
 from sojourn.metrics import METRICS, formulas
 from sojourn.metrics.over_time import Samples
 from sojourn.scenario import Scenario
-from sojourn.specification import long_lived, specify
+from sojourn.specification import specify, text
 
 MakeScenario = Callable[..., Scenario]
 
@@ -102,7 +103,7 @@ def test_responsiveness_under_load(line: Callable[..., Result]) -> None:
 def test_unresponsive_not_long_lived(scenario: MakeScenario) -> None:
     """Calls, probes and constant rates never want more, so fairness is not asked of them."""
     flows = [entry(name, name) for name in ("cbr", "voice", "ping", "tfrc", "cubic")]
-    assert long_lived(specify(scenario(flows=flows), 1)) == [False, False, False, True, True]
+    assert _engine.long_lived(text(specify(scenario(flows=flows), 1))) == [False, False, False, True, True]
 
 
 def test_startup_is_handshake(line: Callable[..., Result]) -> None:

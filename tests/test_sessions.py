@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import sojourn
+from sojourn import _engine
 from sojourn.analysis import summary
 from sojourn.analysis.result import Result
 from sojourn.backends.linux.limits import Impossible, Limitations
@@ -17,7 +18,7 @@ from sojourn.catalogue.published_sizes import PUBLISHED, CutOff
 from sojourn.errors import InputError
 from sojourn.scenario import Scenario, from_data
 from sojourn.scenario.vectors import read
-from sojourn.specification import RunSpecification, long_lived, specify
+from sojourn.specification import RunSpecification, specify, text
 from sojourn.store import Store
 
 #: The figures of the ns manual, section "Connection Vectors": two connections in the original and in the alternate format.
@@ -172,7 +173,10 @@ def test_objects_are_drawn(tmp_path: Path) -> None:
 
 def test_sessions_are_not_long_lived() -> None:
     """Flows with an application count in no index of fairness: they do not want all that they can get."""
-    assert long_lived(specified({"exchange": {"response": "10 kB"}, "start": "0 s"}, {"start": "0 s"})) == [False, True]
+    assert _engine.long_lived(text(specified({"exchange": {"response": "10 kB"}, "start": "0 s"}, {"start": "0 s"}))) == [
+        False,
+        True,
+    ]
 
 
 @pytest.mark.parametrize(

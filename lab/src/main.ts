@@ -11,7 +11,7 @@ import { problemOfSetting } from "./model/problems";
 import { fromToml } from "./model/reading";
 import { toToml } from "./model/scenario";
 import { copy, type Own, type Setting, type State } from "./model/setting";
-import { controlOf, longLived, specify } from "./model/specification";
+import { controlOf, specify } from "./model/specification";
 import { Wrong } from "./model/units";
 import { editOwn } from "./own/editor";
 import { Charts, type Sides } from "./view/charts";
@@ -374,8 +374,7 @@ class Lab {
         if (!data) return;
         data.numbers = answer.numbers;
         data.sojourns = answer.sojourns;
-        const fair = longLived(setting, this.catalogue, this.state.own, this.declaredOf);
-        data.summary = summarise(answer.numbers, (setting.duration - setting.warm_up) / 1e12, fair);
+        data.summary = summarise(answer.numbers, (setting.duration - setting.warm_up) / 1e12);
         learn(setting, answer.seconds);
         performance.mark(`sojourn:done-${side}`);
         if (packets(setting) < MOST_TRACED) running.client.trace(running.specification);

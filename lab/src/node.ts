@@ -9,7 +9,7 @@ export { problemOf } from "./model/problems";
 export { fromToml } from "./model/reading";
 export { toToml } from "./model/scenario";
 export { chosen, path, setting } from "./model/setting";
-export { longLived, specify } from "./model/specification";
+export { specify } from "./model/specification";
 export { DIMENSIONS, parse } from "./model/units";
 export { load } from "./own/hooks";
 export { TEMPLATE } from "./own/template";

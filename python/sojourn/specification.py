@@ -99,29 +99,6 @@ def flow_count(specification: RunSpecification) -> int:
     return sum(flow["count"] for flow in specification["flows"])
 
 
-#: The part of the measuring window that a long-lived flow may miss because it starts late: with the starts of flows spread at
-#: random, few scenarios have a warm-up that covers them. It lowers Jain's index of two flows by less than 0.003.
-LATEST_START = 0.1
-
-
-def long_lived(specification: RunSpecification) -> list[bool]:
-    """Whether each flow has unlimited demand and is there for the measuring window, whatever its seed and its fate.
-
-    Its application has no end of data, no rate and no time to stop, and starts at the latest when a tenth of the window
-    (``LATEST_START``) has passed. A flow that the network refuses, or that gives up, still counts.
-    """
-    opens, closes = specification["warm_up"], specification["duration"]
-    latest = opens + LATEST_START * (closes - opens)
-    controls = catalogue.load()
-    found: list[bool] = []
-    for flow in specification["flows"]:
-        limited = flow["size"] is not None or flow["stop"] is not None or "arrivals" in flow or "application" in flow
-        is_built_in = "plugin" not in flow["source"]
-        limited = limited or (is_built_in and controls.congestion_control(flow["source"]["name"]).unresponsive)
-        found += [not limited and flow["start"] + flow["start_within"] <= latest] * flow["count"]
-    return found
-
-
 def bottleneck(specification: RunSpecification) -> Json | None:
     """The first link that has a queue: the bottleneck, as summaries understand it."""
     return next((link for link in specification["links"] if link["queue"] is not None), None)

@@ -28,6 +28,8 @@ pub struct RunResult {
 pub struct FlowResult {
     /// Index of the flow's group in the specification.
     pub group: usize,
+    /// Whether it has unlimited demand and is there for the measuring window ([`crate::simulation::long_lived`]).
+    pub long_lived: bool,
     /// The start time of the flow.
     pub start: Time,
     /// When the flow was stopped, if it was still open then.

@@ -118,6 +118,7 @@ fn flows<'py>(py: Python<'py>, specification: &Specification, rows: &[FlowResult
     column(&frame, "video_stalls", rows, |row| row.video.as_ref().map(|seen| seen.stalls))?;
     column(&frame, "video_switches", rows, |row| row.video.as_ref().map(|seen| seen.switches))?;
     column(&frame, "video_mbps", rows, seen(|seen| seen.mean_rate().map(|rate| rate / 1e6)))?;
+    column(&frame, "long_lived", rows, |row| row.long_lived)?;
     Ok(frame)
 }
 

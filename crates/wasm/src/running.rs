@@ -183,6 +183,7 @@ fn of_flow(specification: &Specification, row: &FlowResult) -> Value {
         "rtt_mean": rtt(|counts| counts.rtt_sum.seconds() / counts.rtt_samples as f64),
         "rtt_min": rtt(|counts| counts.min_rtt.seconds()),
         "rtt_max": rtt(|counts| counts.max_rtt.seconds()),
+        "long_lived": row.long_lived,
     })
 }
 

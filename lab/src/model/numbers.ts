@@ -11,6 +11,8 @@ export interface FlowNumbers {
   timeouts: number;
   mark_reductions: number;
   rtt_mean: number | null;
+  /** Whether its share is one that Jain's index is taken over. */
+  long_lived: boolean;
 }
 
 export interface QueueNumbers {
@@ -59,7 +61,7 @@ export interface Summary {
   groups: { name: string; goodput: number; flows: number }[];
 }
 
-export function summarise(numbers: Numbers, windowSeconds: number, fair: readonly boolean[]): Summary {
+export function summarise(numbers: Numbers, windowSeconds: number): Summary {
   const queue = numbers.queues[0];
   const rates = numbers.flows.map((flow) => (flow.bytes_delivered * 8) / windowSeconds);
   const groups = new Map<string, { name: string; goodput: number; flows: number }>();
@@ -77,7 +79,7 @@ export function summarise(numbers: Numbers, windowSeconds: number, fair: readonl
     drops: queue?.drops ?? 0,
     dropShare: queue?.arrivals ? queue.drops / queue.arrivals : 0,
     marks: queue?.marks ?? 0,
-    jain: jain(rates.filter((_, index) => fair[index])),
+    jain: jain(rates.filter((_, index) => numbers.flows[index]?.long_lived)),
     goodput: rates.reduce((sum, each) => sum + each, 0),
     retransmissions: total((flow) => flow.retransmissions),
     timeouts: total((flow) => flow.timeouts),

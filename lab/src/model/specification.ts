@@ -154,12 +154,3 @@ function slowStartOf(each: Group, control: Algorithm, known: Catalogue, profile:
   const set = entry.name === usual ? given : {};
   return { name: entry.name, parameters: { ...defaults(entry.parameters), ...set } };
 }
-
-/** Which flows have unlimited demand and are there for the measuring window: a fair share is theirs to have. */
-export function longLived(of: Setting, known: Catalogue, own: readonly Own[], declared: Declared): boolean[] {
-  const latest = of.warm_up + 0.1 * (of.duration - of.warm_up);
-  return of.groups.flatMap((each) => {
-    const limited = each.stop !== null || controlOf(each, known, own, declared).unresponsive === true;
-    return new Array<boolean>(each.count).fill(!limited && (each.start ?? 0) + startWithin(of, each) <= latest);
-  });
-}

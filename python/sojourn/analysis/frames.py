@@ -5,15 +5,11 @@ from collections.abc import Sequence
 import polars as pl
 
 from sojourn import metrics
-from sojourn.backends import result as backend
-from sojourn.backends.result import QUEUES, RECORDED, TRANSFERS
+from sojourn.backends.result import FLOWS, QUEUES, RECORDED, TRANSFERS
 from sojourn.names import BACKEND
 
 #: The frames of a result, which are also the names of its files.
 NAMES = ("runs", "groups", "flows", "queues", "transfers", "series")
-
-#: The flows of a backend, and whether each is one that Jain's index is taken over.
-FLOWS = pl.Schema({**backend.FLOWS, "long_lived": pl.Boolean()})
 
 #: Samples in long form are as what algorithms record.
 SERIES = RECORDED

@@ -50,13 +50,11 @@ def of_run(run: Run, result: RunResult) -> Record:
     spec = run.specification
     window = (spec["duration"] - spec["warm_up"]) / PICOSECONDS
     rate = specification.bottleneck_rate(spec)
-    long_lived = pl.Series("long_lived", specification.long_lived(spec))
-    flows = result.flows.with_columns(long_lived.gather(result.flows["flow"]))
     in_window = result.transfers
     if in_window.height:
         in_window = in_window.filter(pl.col("completed") >= spec["warm_up"] / PICOSECONDS)
     seen = observe(
-        flows,
+        result.flows,
         result.queues,
         in_window,
         window,
@@ -66,9 +64,9 @@ def of_run(run: Run, result: RunResult) -> Record:
         latest_change(spec["links"]) / PICOSECONDS,
     )
     series = result.queue_series, result.flow_series, result.recorded
-    summary, groups = _summary(run, result, seen, window), _of_groups(flows, seen)
+    summary, groups = _summary(run, result, seen, window), _of_groups(result.flows, seen)
     axes = {axis: label for axis, label in run.axes.items() if axis != BACKEND}  # a column of its own
-    return Record(run.key, axes, run.seed, summary, groups, flows, result.queues, result.transfers, *series)
+    return Record(run.key, axes, run.seed, summary, groups, result.flows, result.queues, result.transfers, *series)
 
 
 def assemble(records: Sequence[Record], axes: Sequence[str]) -> dict[str, pl.DataFrame]:

@@ -62,6 +62,7 @@ FLOWS = pl.Schema(
         "video_stalls": pl.UInt64(),
         "video_switches": pl.UInt64(),
         "video_mbps": pl.Float64(),
+        "long_lived": pl.Boolean(),
     }
 )
 

@@ -26,7 +26,7 @@ class Observation:
     throughputs: Numbers
     #: Throughput of each flow of the run, Mbit/s.
     all_throughputs: Numbers
-    #: Whether each flow has unlimited demand and is there for the measuring window; see ``specification.long_lived``.
+    #: Whether each flow has unlimited demand and is there for the measuring window; the column of the same name.
     long_lived: NDArray[np.bool_]
     #: How many RTT samples each flow took, and their sum in s, not a number where it took none.
     rtt_samples: Numbers

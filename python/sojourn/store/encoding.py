@@ -7,9 +7,8 @@ import zlib
 
 import polars as pl
 
-from sojourn.analysis.frames import FLOWS
 from sojourn.analysis.records import Record
-from sojourn.backends.result import FLOW_SERIES, QUEUE_SERIES, QUEUES, RECORDED, TRANSFERS
+from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, RECORDED, TRANSFERS
 
 #: The frames of a record, without rows.
 _FRAMES = {

@@ -318,7 +318,7 @@ impl Flow {
     }
 
     /// The result of the flow in a run whose measuring window opened, and which ends now.
-    pub fn into_result(self, packets_dropped: u64, opens: Time, now: Time) -> FlowResult {
+    pub fn into_result(self, long_lived: bool, packets_dropped: u64, opens: Time, now: Time) -> FlowResult {
         let delivered = self.endpoints.delivered();
         let transfers = self.transfer_counts(opens, now);
         let (tcp, traffic) = match &self.endpoints {
@@ -337,6 +337,7 @@ impl Flow {
         };
         FlowResult {
             group: self.group,
+            long_lived,
             start: self.start,
             stopped: self.is_stopped.then_some(self.stop),
             bytes_delivered: delivered - self.before_window.delivered,

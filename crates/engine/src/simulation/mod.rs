@@ -44,6 +44,8 @@ pub struct Simulation {
     flows: Flows,
     /// Of each group of the specification.
     ideals: Vec<Ideal>,
+    /// Likewise.
+    long_lived: Vec<bool>,
     transfers: Transfers,
     outbox: Vec<Packet>,
     /// What an application is about to do.
@@ -95,6 +97,7 @@ impl Simulation {
             network,
             flows,
             ideals,
+            long_lived: long_lived(specification),
             transfers: Transfers::default(),
             outbox: Vec::new(),
             actions: Vec::new(),
@@ -587,7 +590,10 @@ impl Simulation {
             }
         }
         // In place: of many flows there are never both all states and all results.
-        let results = fixed.into_iter().zip(drops).map(|(flow, drops)| flow.into_result(*drops, opens, end));
+        let results = fixed.into_iter().zip(drops).map(|(flow, drops)| {
+            let long_lived = self.long_lived[flow.group];
+            flow.into_result(long_lived, *drops, opens, end)
+        });
         let mut flows: Vec<_> = results.collect();
         flows.shrink_to_fit();
         for (index, mut group) in groups.into_iter().enumerate() {

@@ -169,6 +169,7 @@ def _flow(run: RunSpecification, plan: Plan, found: Records, number: int) -> dic
         "undone_reductions": None if flow.is_tcp else 0,
         **{name: _limited(sender_before, sender, name) if flow.is_tcp else None for name in ("rwnd_limited", "sndbuf_limited")},
         **_delays(found.delay.get(number), found.delays.get(number, {})),
+        "long_lived": flow.is_long_lived,
         "rtt_samples": samples,
         "rtt_mean": float(seen["rtt_sum"]) / samples / NANOSECONDS if samples else None,
         "rtt_min": _seconds(seen, "rtt_min"),

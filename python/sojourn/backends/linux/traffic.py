@@ -28,6 +28,8 @@ class Flow:
     start: int
     #: In ns; 0 if it does not stop.
     stop: int
+    #: See the engine's ``long_lived``.
+    is_long_lived: bool
 
     @property
     def is_tcp(self) -> bool:
@@ -51,11 +53,12 @@ def flows(run: RunSpecification) -> Iterator[Flow]:
         raise Impossible("dscp", "flows on Linux have the codepoint 0")
     if sum(entry["count"] for entry in run["flows"]) > MOST_FLOWS:
         raise Impossible("count", f"at most {MOST_FLOWS} flows")
-    entries = (entry for entry in run["flows"] for _ in range(entry["count"]))
-    starts = _engine.flow_starts(specification.text(run))
-    for number, (entry, start) in enumerate(zip(entries, starts, strict=True)):
+    written = specification.text(run)
+    groups = zip(run["flows"], _engine.long_lived(written), strict=True)
+    entries = (group for group in groups for _ in range(group[0]["count"]))
+    for number, ((entry, is_long_lived), start) in enumerate(zip(entries, _engine.flow_starts(written), strict=True)):
         stop = 0 if entry["stop"] is None else nanoseconds(entry["stop"])
-        yield Flow(number, entry, nanoseconds(start), stop)
+        yield Flow(number, entry, nanoseconds(start), stop, is_long_lived)
 
 
 def cbr(run: RunSpecification, flow: Flow, extra_headers: int) -> str:
