@@ -10,7 +10,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
     "Guide": ("scenarios.md", "results.md", "measures.md", "figures.md", "report.md", "lab.md"),
     "Algorithms": ("catalogue.md", "behaviour.md", "differences.md"),
     "Studies": (),
-    "Extending": ("your-own-algorithm.md", "add-an-algorithm.md"),
+    "Extending": ("your-own-algorithm.md", "use-the-crates.md", "add-an-algorithm.md"),
     "Development": (
         "contributing.md",
         "write-a-number.md",
