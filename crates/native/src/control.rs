@@ -216,6 +216,10 @@ impl CongestionControl for NativeControl {
         call!(self, on_restart, now, window, now.0);
     }
 
+    fn on_idle(&mut self, window: &mut Window, idle: Duration, now: Time) {
+        call!(self, on_idle, now, window, idle.0, now.0);
+    }
+
     fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
         let hook = self.table.pacing_rate?;
         self.at("pacing_rate", None);

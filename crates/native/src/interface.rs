@@ -147,6 +147,7 @@ pub struct Control {
     pub pacing_rate: Option<unsafe extern "C" fn(State, *const Window, u64) -> u64>,
     pub pacing_quantum: Option<unsafe extern "C" fn(State, u64) -> u64>,
     pub take_recorder: Option<unsafe extern "C" fn(State, *mut Recorder)>,
+    pub on_idle: Option<unsafe extern "C" fn(State, *mut Window, u64, u64)>,
 }
 
 #[repr(C)]

@@ -27,6 +27,7 @@ enum Hook {
     OnDelivery,
     OnSegmentLost,
     OnRestart,
+    OnIdle,
     PacingRate,
     PacingQuantum,
 }
@@ -231,6 +232,10 @@ impl CongestionControl for PageControl {
 
     fn on_restart(&mut self, window: &mut Window, now: Time) {
         self.call(Hook::OnRestart, window, true, &[now.seconds()]);
+    }
+
+    fn on_idle(&mut self, window: &mut Window, idle: Duration, now: Time) {
+        self.call(Hook::OnIdle, window, true, &[idle.seconds(), now.seconds()]);
     }
 
     fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {

@@ -13,6 +13,7 @@ export const HOOKS = [
   "on_delivery",
   "on_segment_lost",
   "on_restart",
+  "on_idle",
   "pacing_rate",
   "pacing_quantum",
 ] as const;

@@ -246,6 +246,9 @@ export class Plugins {
           case "pacing_rate":
             answer = method.call(object, window, numbers[4]);
             break;
+          case "on_idle":
+            answer = method.call(object, window, numbers[4], numbers[5]);
+            break;
           case "pacing_quantum":
             answer = method.call(object, numbers[4]);
             break;

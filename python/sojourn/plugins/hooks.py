@@ -68,6 +68,9 @@ class CongestionControl(Recording):
     def on_restart(self, window: Window, now: float) -> None:
         """Segments are about to leave after none was in flight for want of data."""
 
+    def on_idle(self, window: Window, idle: float, now: float) -> None:
+        """The application has data again after ``idle`` seconds. A window that falls after a pause has not fallen yet."""
+
     def pacing_rate(self, window: Window, srtt: float) -> float | None:
         """Return the rate at which segments leave, in bits of payload per second; None leaves it to the stack."""
 
@@ -120,7 +123,7 @@ class Queue(Recording):
 #: The hooks of each kind of class.
 CONTROL_HOOKS = (
     *("increase", "on_congestion", "on_ack", "increase_in_slow_start", "on_delivery", "on_segment_lost", "on_restart"),
-    *("pacing_rate", "pacing_quantum"),
+    *("on_idle", "pacing_rate", "pacing_quantum"),
 )
 QUEUE_HOOKS = ("admit", "release", "classify", "next_line", "set_link_rate", "on_timer")
 

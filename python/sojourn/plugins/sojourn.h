@@ -276,6 +276,8 @@ struct sojourn_congestion_control {
 	uint64_t (*pacing_quantum)(void *state, uint64_t mss);
 	/* Called once for each flow, before init: where it records values, and its number. */
 	void (*take_recorder)(void *state, struct sojourn_recorder *recorder);
+	/* The application has data again, and none was sent for this time. A window that falls after a pause has not fallen yet. */
+	void (*on_idle)(void *state, struct sojourn_window *window, sojourn_time idle, sojourn_time now);
 };
 
 /* ---- Queue discipline ---- */

@@ -12,7 +12,7 @@
 //! | the latest reduction was spurious | `on_congestion` with `Spurious`, once the window is back |
 //! | any acknowledgement, after all of these | `on_delivery` |
 //! | segments leave after none was in flight for want of data | `on_restart` |
-//! | the application has data again after a pause | `on_idle`, unless the algorithm governs |
+//! | the application has data again after a pause | `on_idle`; then the window falls if the pause was long, unless the algorithm governs |
 //!
 //! A lowered threshold moves the window when the recovery says so: at once ([`Governor::reduce`]), or over a round trip. An
 //! algorithm that governs ([`Needs::governs`]) sets the window alone, but for the single segment after a timeout.
@@ -148,8 +148,8 @@ impl Governor {
         }
     }
 
-    /// The application has data again, and none was sent for this time. Not for an algorithm that governs.
-    pub fn on_idle(&mut self, idle: Duration, now: Time) {
-        self.algorithm.on_idle(idle, now);
+    /// The application has data again, and none was sent for this time.
+    pub fn on_idle(&mut self, window: &mut Window, idle: Duration, now: Time) {
+        self.algorithm.on_idle(window, idle, now);
     }
 }

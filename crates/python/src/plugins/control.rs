@@ -37,6 +37,7 @@ struct Instance {
     on_delivery: Option<Py<PyAny>>,
     on_segment_lost: Option<Py<PyAny>>,
     on_restart: Option<Py<PyAny>>,
+    on_idle: Option<Py<PyAny>>,
     pacing_rate: Option<Py<PyAny>>,
     pacing_quantum: Option<Py<PyAny>>,
     window: Py<views::Window>,
@@ -98,6 +99,7 @@ impl PythonControl {
             on_delivery: hooks.get("on_delivery")?,
             on_segment_lost: hooks.get("on_segment_lost")?,
             on_restart: hooks.get("on_restart")?,
+            on_idle: hooks.get("on_idle")?,
             pacing_rate: hooks.get("pacing_rate")?,
             pacing_quantum: hooks.get("pacing_quantum")?,
             window: Py::new(py, views::Window { window, is_open: false })?,
@@ -271,6 +273,19 @@ impl CongestionControl for PythonControl {
                 window,
                 (now, true),
                 |_, window| Ok((window, now.seconds())),
+            );
+        });
+    }
+
+    fn on_idle(&mut self, window: &mut Window, idle: Duration, now: Time) {
+        Python::attach(|py| {
+            self.hook(
+                py,
+                "on_idle",
+                |hooks| hooks.on_idle.as_ref(),
+                window,
+                (now, true),
+                |_, window| Ok((window, idle.seconds(), now.seconds())),
             );
         });
     }

@@ -214,7 +214,7 @@ impl CongestionControl for Cubic {
         epoch.growing = true;
     }
 
-    fn on_idle(&mut self, idle: Duration, now: Time) {
+    fn on_idle(&mut self, _window: &mut Window, idle: Duration, now: Time) {
         if let Some(Counted::Linux(steps)) = self.counted.as_deref_mut() {
             steps.on_idle(idle, now);
         }

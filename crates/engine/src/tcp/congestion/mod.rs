@@ -293,8 +293,8 @@ pub trait CongestionControl {
     /// Segments are about to leave after none was in flight for want of data. Only with [`Needs::deliveries`].
     fn on_restart(&mut self, _window: &mut Window, _now: Time) {}
 
-    /// The application has data again, and none was sent for this time.
-    fn on_idle(&mut self, _idle: Duration, _now: Time) {}
+    /// The application has data again, and none was sent for this time. A window that falls after a pause has not fallen yet.
+    fn on_idle(&mut self, _window: &mut Window, _idle: Duration, _now: Time) {}
 
     /// The rate at which segments leave, in bits of payload a second; `None` leaves pacing to the stack. Only with
     /// [`Needs::pacing`].
@@ -363,7 +363,7 @@ macro_rules! algorithms {
                 fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery);
                 fn on_segment_lost(&mut self, window: &mut Window, lost: &LostSegment);
                 fn on_restart(&mut self, window: &mut Window, now: Time);
-                fn on_idle(&mut self, idle: Duration, now: Time);
+                fn on_idle(&mut self, window: &mut Window, idle: Duration, now: Time);
                 fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate>;
                 fn pacing_quantum(&self, mss: u64) -> u64;
                 fn take_random(&mut self, random: Random);

@@ -115,6 +115,10 @@ impl CongestionControl for Plugin {
         self.guarded("on_restart", window, |control, window| control.on_restart(window, now));
     }
 
+    fn on_idle(&mut self, window: &mut Window, idle: Duration, now: Time) {
+        self.guarded("on_idle", window, |control, window| control.on_idle(window, idle, now));
+    }
+
     fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
         if self.failure.is_set() {
             return None;

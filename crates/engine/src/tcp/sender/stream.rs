@@ -244,13 +244,12 @@ impl Sender {
     /// themselves.
     fn restart_after_idle(&mut self, now: Time) {
         let Some(stream) = &self.stream else { return };
-        if self.flight.scoreboard.outstanding() > 0 || stream.sent_at == Time::ZERO || self.flight.settings.is_governed
-        {
+        if self.flight.scoreboard.outstanding() > 0 || stream.sent_at == Time::ZERO {
             return;
         }
         let (idle, timeout) = (now.since(stream.sent_at), self.rto.timeout(&self.profile.rto_limits()));
-        self.governor.on_idle(idle, now);
-        if idle <= timeout {
+        self.governor.on_idle(&mut self.flight.window, idle, now);
+        if idle <= timeout || self.flight.settings.is_governed {
             return;
         }
         let window = &mut self.flight.window;
