@@ -10,7 +10,7 @@ const engine = new lab.Engine(new WebAssembly.Module(readFileSync(here("dist/eng
 const known = engine.catalogue();
 
 function declared(own) {
-  const { declaration } = lab.load(own.name, own.text);
+  const { declaration } = lab.load(own.name, own.text, known.own.hooks);
   return {
     name: own.name,
     aliases: [],

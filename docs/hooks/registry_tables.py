@@ -1,9 +1,9 @@
-"""Tables that come from the registries of metrics and figures: ``registry("metrics")`` in a page (docs/write-a-number.md)."""
+"""Tables from the registries of metrics and figures, and of hooks: ``registry("metrics")`` in a page (docs/write-a-number.md)."""
 
 from collections.abc import Callable
 
 from prose import table
-from sojourn import figures
+from sojourn import catalogue, figures
 from sojourn.figures import Family
 from sojourn.metrics import METRICS, Metric, Scope
 
@@ -44,8 +44,19 @@ def _figures(family: Family) -> Callable[[], str]:
     return made
 
 
+def _hooks() -> str:
+    return table(("Hook", "Called"), ([f"`{each.call}`", each.called] for each in catalogue.load().hooks))
+
+
+def _shown() -> str:
+    shown = catalogue.load().shown.items()
+    return table(("Argument", "Has"), ([f"`{name}`", ", ".join(f"`{field}`" for field in fields)] for name, fields in shown))
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "metrics": _metrics,
     "floors": _floors,
+    "hooks": _hooks,
+    "shown": _shown,
     **{f"figures, {family.lower()}": _figures(family) for family in Family},
 }

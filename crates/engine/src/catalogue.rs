@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::about::About;
 use crate::parameter::Description;
 use crate::queue::Discipline;
-use crate::tcp::congestion::{Algorithm, CongestionControl};
+use crate::tcp::congestion::{Algorithm, CongestionControl, hooks};
 use crate::tcp::profile::StackProfile;
 use crate::tcp::slow_start::SlowStartKind;
 use crate::traffic::Traffic;
@@ -18,7 +18,8 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// the same results.
 pub const DIGEST: &str = env!("SOJOURN_ENGINE_DIGEST");
 
-/// Congestion controls, slow start algorithms, queue disciplines, rules of video, stack settings and stack profiles.
+/// Congestion controls, slow start algorithms, queue disciplines, rules of video, stack settings, stack profiles, and
+/// the hooks of own algorithms.
 pub fn catalogue() -> Value {
     let settings: Vec<Description> = StackProfile::describe();
     let profiles: Vec<Value> = StackProfile::named()
@@ -53,6 +54,7 @@ pub fn catalogue() -> Value {
         "video_rules": Rule::catalogue(),
         "stack_settings": settings,
         "profiles": profiles,
+        "own": hooks::catalogue(),
     })
 }
 

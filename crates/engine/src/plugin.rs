@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::queue::PluginQueue;
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Needs, PluginControl};
+use crate::random::Random;
+use crate::tcp::congestion::{Hook, Needs, PluginControl, Told};
 use crate::tcp::window::Window;
-use crate::time::Time;
 
 /// Makes the plugins of a run: `plugin` is an index into the plugins of its specification.
 pub trait Plugins {
@@ -65,19 +65,23 @@ impl Plugins for Unloaded {
 #[derive(Debug)]
 struct Absent;
 
-impl CongestionControl for Absent {
-    fn increase(&mut self, _window: &mut Window, _ack: &Ack) {}
+impl PluginControl for Absent {
+    fn fresh(&self) -> Box<dyn PluginControl> {
+        Box::new(Absent)
+    }
 
-    fn on_congestion(&mut self, _window: &mut Window, _event: CongestionEvent, _now: Time) {}
+    fn begin(&mut self, _flow: u32, _random: Option<Random>) {}
 
     fn needs(&self) -> Needs {
         Needs { deliveries: true, ..Needs::default() }
     }
-}
 
-impl PluginControl for Absent {
-    fn fresh(&self) -> Box<dyn PluginControl> {
-        Box::new(Absent)
+    fn hooks(&self) -> u32 {
+        0
+    }
+
+    fn call(&self, _hook: Hook, _window: &mut Window, _told: Told<'_>) -> Option<u64> {
+        None
     }
 
     fn complaint(&self, hook: &str, what: &str) -> String {

@@ -1,17 +1,16 @@
 //! A congestion control of a library, for one flow.
 
-use std::ptr;
+use std::{mem, ptr};
 
 use sojourn_engine::failure::Failure;
 use sojourn_engine::packet::LoadFactor;
 use sojourn_engine::random::Random;
 use sojourn_engine::tcp::congestion::{
-    Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs, PluginControl, Timestamps,
+    self, CongestionEvent, Hook, Needs, PluginControl, Returns, Shown, Timestamps, Told,
 };
 use sojourn_engine::tcp::ecn::Codepoint;
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
-use sojourn_engine::units::Rate;
 
 use crate::count_call;
 use crate::declared::State;
@@ -47,18 +46,6 @@ impl NativeControl {
         NativeControl { table, file, initial, state, random: None, failure, recorded, recorder: None }
     }
 
-    /// Has the library set up the state, before all other hooks.
-    fn begin(&mut self) {
-        if let Some(init) = self.table.init {
-            self.at("init", None);
-            let random = self.random.as_mut().map_or(ptr::null_mut(), |numbers| numbers.pointer());
-            count_call();
-            // SAFETY: as of every hook, what is passed is what the interface says, and lives longer than the call.
-            unsafe { init(self.state.pointer(), random) };
-            count_call();
-        }
-    }
-
     /// A hook is about to be called.
     fn at(&self, hook: &'static str, now: Option<Time>) {
         if let Some(recorder) = &self.recorder {
@@ -67,204 +54,149 @@ impl NativeControl {
     }
 }
 
-fn told(time: Option<Duration>) -> u64 {
-    time.map_or(NONE, |time| time.0)
+/// As the interface has it. What is none in a time is `NONE`, a load factor that is none 0.
+fn number(shown: impl Into<Shown>) -> u64 {
+    match shown.into() {
+        Shown::Time(time) => time.unwrap_or(NONE),
+        Shown::Number(number) => number,
+        Shown::Flag(flag) => u64::from(flag),
+        Shown::Load(None) => 0,
+        Shown::Load(Some(LoadFactor::Low)) => 1,
+        Shown::Load(Some(LoadFactor::High)) => 2,
+        Shown::Load(Some(LoadFactor::Overload)) => 3,
+    }
 }
 
-fn given(window: &Window) -> interface::Window {
-    interface::Window { cwnd: window.cwnd, ssthresh: window.ssthresh, mss: window.mss }
+macro_rules! as_in_c {
+    ($($structure:ident { $($field:ident)* })*) => {
+        $(impl From<&congestion::$structure> for interface::$structure {
+            fn from(shown: &congestion::$structure) -> Self {
+                interface::$structure { $($field: number(shown.$field) as _,)* ..Default::default() }
+            }
+        })*
+    };
 }
 
-fn taken(window: &interface::Window) -> Window {
-    Window { cwnd: window.cwnd, ssthresh: window.ssthresh, mss: window.mss }
-}
+sojourn_engine::shown!(as_in_c);
 
 /// When the acknowledgement was sent, and what it echoes.
 fn stamps(timestamps: Option<Timestamps>) -> [u64; 2] {
     timestamps.map_or([NONE; 2], |timestamps| [timestamps.sent.0, timestamps.echo.0])
 }
 
-fn ack_of(ack: &Ack) -> interface::Ack {
+fn ack_of(ack: &congestion::Ack) -> interface::Ack {
     let [sent, echo] = stamps(ack.timestamps);
-    interface::Ack {
-        now: ack.now.0,
-        acked: ack.acked,
-        credit: ack.credit,
-        rtt: told(ack.rtt),
-        srtt: ack.srtt.0,
-        una: ack.una,
-        nxt: ack.nxt,
-        in_flight: ack.in_flight,
-        one_way_delay: told(ack.one_way_delay),
-        arrived: ack.arrived.map_or(NONE, |time| time.0),
-        marked: ack.marked,
-        load_factor: match ack.load_factor {
-            None => 0,
-            Some(LoadFactor::Low) => 1,
-            Some(LoadFactor::High) => 2,
-            Some(LoadFactor::Overload) => 3,
-        },
-        sent,
-        echo,
-    }
+    interface::Ack { sent, echo, ..ack.into() }
 }
 
-fn delivery_of(delivery: &Delivery) -> interface::Delivery {
-    let rate = delivery.rate.unwrap_or_default();
+fn delivery_of(delivery: &congestion::Delivery) -> interface::Delivery {
     let [sent, echo] = stamps(delivery.timestamps);
-    interface::Delivery {
-        now: delivery.now.0,
-        delivered: delivery.delivered,
-        total_delivered: delivery.total_delivered,
-        lost: delivery.lost,
-        marked: delivery.marked,
-        rtt: told(delivery.rtt),
-        srtt: delivery.srtt.0,
-        prior_in_flight: delivery.prior_in_flight,
-        in_flight: delivery.in_flight,
-        rate: interface::RateSample {
-            delivered: rate.delivered,
-            interval: told(rate.interval),
-            prior_delivered: rate.prior_delivered,
-            in_flight_when_sent: rate.in_flight_when_sent,
-            lost: rate.lost,
-            rtt: told(rate.rtt),
-            app_limited: u32::from(rate.app_limited),
-            is_valid: u32::from(delivery.rate.is_some()),
-        },
-        in_recovery: u32::from(delivery.in_recovery),
-        reserved: 0,
-        acked: delivery.acked,
-        nxt: delivery.nxt,
-        sent,
-        echo,
-    }
+    let rate: interface::RateSample = (&delivery.rate.unwrap_or_default()).into();
+    let rate = interface::RateSample { is_valid: u32::from(delivery.rate.is_some()), ..rate };
+    interface::Delivery { rate, sent, echo, ..delivery.into() }
 }
 
 fn event_of(event: CongestionEvent, now: Time) -> interface::Event {
-    let now = now.0;
-    match event {
-        CongestionEvent::Loss { flight_size } => interface::Event { now, flight_size, kind: 0, abe: 0 },
-        CongestionEvent::Ecn { flight_size, abe } => {
-            interface::Event { now, flight_size, kind: 1, abe: u32::from(abe) }
-        }
-        CongestionEvent::Timeout => interface::Event { now, kind: 2, ..Default::default() },
-        CongestionEvent::Spurious => interface::Event { now, kind: 3, ..Default::default() },
-    }
+    let (kind, abe) = match event {
+        CongestionEvent::Loss { .. } => (0, 0),
+        CongestionEvent::Ecn { abe, .. } => (1, u32::from(abe)),
+        CongestionEvent::Timeout => (2, 0),
+        CongestionEvent::Spurious => (3, 0),
+    };
+    interface::Event { now: now.0, flight_size: event.flight_size().unwrap_or_default(), kind, abe }
 }
 
-/// Calls a hook, if there is one, at its time, with the state, the window and what else it is told, and takes over the window.
+/// Calls a hook that has arguments of these types besides the state, and that returns nothing or a number.
 macro_rules! call {
-    ($self:ident, $hook:ident, $now:expr, $window:ident $(, $told:expr)*) => {{
-        match $self.table.$hook {
-            None => None,
-            Some(hook) => {
-                $self.at(stringify!($hook), Some($now));
-                let mut window = given($window);
-                count_call();
-                // SAFETY: see `begin`.
-                let answer = unsafe { hook($self.state.pointer(), &raw mut window $(, $told)*) };
-                count_call();
-                *$window = taken(&window);
-                Some(answer)
+    ($hook:expr, $returns:expr, $state:expr $(, $told:expr => $type:ty)*) => {{
+        type Numbered = unsafe extern "C" fn(interface::State $(, $type)*) -> u64;
+        type Silent = unsafe extern "C" fn(interface::State $(, $type)*);
+        // SAFETY: this is what the interface says of the hook, and what is passed lives longer than the call.
+        unsafe {
+            if $returns {
+                Some(mem::transmute::<interface::AnyHook, Numbered>($hook)($state $(, $told)*))
+            } else {
+                mem::transmute::<interface::AnyHook, Silent>($hook)($state $(, $told)*);
+                None
             }
         }
     }};
 }
 
-impl CongestionControl for NativeControl {
-    fn increase(&mut self, window: &mut Window, ack: &Ack) {
-        let told = ack_of(ack);
-        call!(self, increase, ack.now, window, &raw const told);
+impl PluginControl for NativeControl {
+    fn fresh(&self) -> Box<dyn PluginControl> {
+        let (file, state) = (self.file.clone(), self.initial.clone());
+        Box::new(NativeControl::new(self.table, file, state, self.failure.clone(), self.recorded.clone()))
     }
 
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
-        let event = event_of(event, now);
-        call!(self, on_congestion, now, window, &raw const event);
-    }
-
-    fn on_ack(&mut self, window: &Window, ack: &Ack) {
-        let (mut unchanged, told) = (*window, ack_of(ack));
-        let window = &mut unchanged;
-        call!(self, on_ack, ack.now, window, &raw const told);
-    }
-
-    fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
-        let told = ack_of(ack);
-        call!(self, increase_in_slow_start, ack.now, window, &raw const told).filter(|left| *left != NONE)
-    }
-
-    fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
-        let told = delivery_of(delivery);
-        call!(self, on_delivery, delivery.now, window, &raw const told);
-    }
-
-    fn on_segment_lost(&mut self, window: &mut Window, lost: &LostSegment) {
-        let told = interface::LostSegment {
-            now: lost.now.0,
-            segment: lost.segment,
-            in_flight_when_sent: lost.in_flight_when_sent,
-            lost: lost.lost,
-            total_delivered: lost.total_delivered,
-            app_limited: u32::from(lost.app_limited),
-            reserved: 0,
-        };
-        call!(self, on_segment_lost, lost.now, window, &raw const told);
-    }
-
-    fn on_restart(&mut self, window: &mut Window, now: Time) {
-        call!(self, on_restart, now, window, now.0);
-    }
-
-    fn on_idle(&mut self, window: &mut Window, idle: Duration, now: Time) {
-        call!(self, on_idle, now, window, idle.0, now.0);
-    }
-
-    fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
-        let hook = self.table.pacing_rate?;
-        self.at("pacing_rate", None);
-        let window = given(window);
-        count_call();
-        // SAFETY: see `begin`.
-        let rate = unsafe { hook(self.state.pointer(), &raw const window, srtt.0) };
-        count_call();
-        (rate > 0).then_some(Rate(rate))
-    }
-
-    fn pacing_quantum(&self, mss: u64) -> u64 {
-        let Some(hook) = self.table.pacing_quantum else { return 0 };
-        self.at("pacing_quantum", None);
-        count_call();
-        // SAFETY: see `begin`.
-        let quantum = unsafe { hook(self.state.pointer(), mss) };
-        count_call();
-        quantum
-    }
-
-    fn take_flow(&mut self, flow: u32) {
+    fn begin(&mut self, flow: u32, random: Option<Random>) {
         if let Some(hook) = self.table.take_recorder {
             let recorder = Recorder::of_flow(self.recorded.clone(), flow);
             let handle = Handle::new(recorder, Some(flow), &self.file, self.failure.clone());
             count_call();
-            // SAFETY: see `begin`.
+            // SAFETY: as of every hook, what is passed is what the interface says, and lives longer than the call.
             unsafe { hook(self.state.pointer(), handle.pointer()) };
             count_call();
             self.recorder = Some(handle);
         }
-        // One that draws begins once it has its stream.
-        if !self.needs().random {
-            self.begin();
+        self.random = random.map(|random| Box::new(Numbers::new(random)));
+        if let Some(init) = self.table.init {
+            self.at("init", None);
+            let random = self.random.as_mut().map_or(ptr::null_mut(), |numbers| numbers.pointer());
+            count_call();
+            // SAFETY: as above.
+            unsafe { init(self.state.pointer(), random) };
+            count_call();
         }
     }
 
-    fn take_random(&mut self, random: Random) {
-        self.random = Some(Box::new(Numbers::new(random)));
-        self.begin();
+    fn hooks(&self) -> u32 {
+        Hook::ALL.iter().filter(|hook| self.table.hook(**hook).is_some()).fold(0, |set, hook| set | hook.bit())
+    }
+
+    fn call(&self, hook: Hook, window: &mut Window, told: Told<'_>) -> Option<u64> {
+        let function = self.table.hook(hook)?;
+        self.at(hook.name(), told.now());
+        let mut shown = interface::Window { cwnd: window.cwnd, ssthresh: window.ssthresh, mss: window.mss };
+        let (state, returns, to) = (self.state.pointer(), hook.returns() != Returns::Nothing, &raw mut shown);
+        count_call();
+        let answer = match told {
+            Told::Ack(ack) => {
+                let ack = ack_of(ack);
+                call!(function, returns, state, to => *mut interface::Window, &raw const ack => *const interface::Ack)
+            }
+            Told::Event(event, now) => {
+                let event = event_of(event, now);
+                call!(function, returns, state, to => *mut interface::Window, &raw const event => *const interface::Event)
+            }
+            Told::Delivery(delivery) => {
+                let seen = delivery_of(delivery);
+                call!(function, returns, state, to => *mut interface::Window, &raw const seen => *const interface::Delivery)
+            }
+            Told::Lost(lost) => {
+                let lost = lost.into();
+                call!(function, returns, state, to => *mut interface::Window, &raw const lost => *const interface::LostSegment)
+            }
+            Told::Times(&[Duration(time)], None) | Told::Times(&[], Some(Time(time))) => {
+                call!(function, returns, state, to => *mut interface::Window, time => u64)
+            }
+            Told::Times(&[Duration(time)], Some(Time(now))) => {
+                call!(function, returns, state, to => *mut interface::Window, time => u64, now => u64)
+            }
+            Told::Times(..) => unreachable!("the interface has no hook of these times"),
+            Told::Bytes(bytes) => call!(function, returns, state, bytes => u64),
+        };
+        count_call();
+        *window = Window { cwnd: shown.cwnd, ssthresh: shown.ssthresh, mss: shown.mss };
+        answer.filter(|answer| match hook.returns() {
+            Returns::Credit => *answer != NONE,
+            Returns::Rate => *answer > 0,
+            _ => true,
+        })
     }
 
     fn needs(&self) -> Needs {
         let asks = |need: u64| self.table.needs & need != 0;
-        let table = &self.table;
         Needs {
             one_way_delay: asks(interface::NEEDS_ONE_WAY_DELAY),
             ecn: match (asks(interface::NEEDS_ECT0), asks(interface::NEEDS_ECT1)) {
@@ -274,22 +206,12 @@ impl CongestionControl for NativeControl {
             },
             load_factor: asks(interface::NEEDS_LOAD_FACTOR),
             recovery: None,
-            pacing: table.pacing_rate.is_some() || asks(interface::NEEDS_PACING),
-            deliveries: table.on_delivery.is_some()
-                || table.on_segment_lost.is_some()
-                || table.on_restart.is_some()
-                || asks(interface::NEEDS_DELIVERIES),
+            pacing: asks(interface::NEEDS_PACING),
+            deliveries: asks(interface::NEEDS_DELIVERIES),
             governs: asks(interface::GOVERNS),
-            random: !table.draws.is_null(),
+            random: !self.table.draws.is_null(),
             common_random: false,
         }
-    }
-}
-
-impl PluginControl for NativeControl {
-    fn fresh(&self) -> Box<dyn PluginControl> {
-        let (file, state) = (self.file.clone(), self.initial.clone());
-        Box::new(NativeControl::new(self.table, file, state, self.failure.clone(), self.recorded.clone()))
     }
 
     fn complaint(&self, hook: &str, what: &str) -> String {

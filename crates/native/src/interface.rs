@@ -1,8 +1,10 @@
-//! The binary interface: `sojourn.h` in Rust. A test compiles a file against the header and checks that both agree.
+//! The binary interface: `sojourn.h` in Rust. `tests/test_own_hooks.py` compiles a file against the header and checks that both agree.
 
 use std::ffi::{c_char, c_void};
 use std::mem::{MaybeUninit, size_of};
 use std::ptr;
+
+use sojourn_engine::tcp::congestion::Hook;
 
 /// What stands for "there is none" in a time.
 pub const NONE: u64 = u64::MAX;
@@ -54,6 +56,7 @@ pub struct Window {
 }
 
 #[repr(C)]
+#[derive(Default)]
 pub struct Ack {
     pub now: u64,
     pub acked: u64,
@@ -81,6 +84,7 @@ pub struct Event {
 }
 
 #[repr(C)]
+#[derive(Default)]
 pub struct RateSample {
     pub delivered: u64,
     pub interval: u64,
@@ -93,6 +97,7 @@ pub struct RateSample {
 }
 
 #[repr(C)]
+#[derive(Default)]
 pub struct Delivery {
     pub now: u64,
     pub delivered: u64,
@@ -113,6 +118,7 @@ pub struct Delivery {
 }
 
 #[repr(C)]
+#[derive(Default)]
 pub struct LostSegment {
     pub now: u64,
     pub segment: u64,
@@ -123,7 +129,7 @@ pub struct LostSegment {
     pub reserved: u32,
 }
 
-type State = *mut c_void;
+pub type State = *mut c_void;
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -137,18 +143,17 @@ pub struct Control {
     pub parameters: *const Parameter,
     pub needs: u64,
     pub init: Option<unsafe extern "C" fn(State, *mut RandomNumbers)>,
-    pub increase: Option<unsafe extern "C" fn(State, *mut Window, *const Ack)>,
-    pub on_congestion: Option<unsafe extern "C" fn(State, *mut Window, *const Event)>,
-    pub on_ack: Option<unsafe extern "C" fn(State, *const Window, *const Ack)>,
-    pub increase_in_slow_start: Option<unsafe extern "C" fn(State, *mut Window, *const Ack) -> u64>,
-    pub on_delivery: Option<unsafe extern "C" fn(State, *mut Window, *const Delivery)>,
-    pub on_segment_lost: Option<unsafe extern "C" fn(State, *mut Window, *const LostSegment)>,
-    pub on_restart: Option<unsafe extern "C" fn(State, *mut Window, u64)>,
-    pub pacing_rate: Option<unsafe extern "C" fn(State, *const Window, u64) -> u64>,
-    pub pacing_quantum: Option<unsafe extern "C" fn(State, u64) -> u64>,
+    /// In the order of [`Hook`], whose later ones are behind `take_recorder`.
+    pub hooks: [Option<AnyHook>; EARLIER],
     pub take_recorder: Option<unsafe extern "C" fn(State, *mut Recorder)>,
-    pub on_idle: Option<unsafe extern "C" fn(State, *mut Window, u64, u64)>,
+    pub later_hooks: [Option<AnyHook>; Hook::ALL.len() - EARLIER],
 }
+
+/// A hook, whose arguments [`Hook`] knows.
+pub type AnyHook = unsafe extern "C" fn();
+
+/// How many hooks are before `take_recorder`.
+const EARLIER: usize = 9;
 
 #[repr(C)]
 pub struct Packet {
@@ -224,16 +229,22 @@ impl Control {
     /// It has not.
     pub fn check(&self) -> Result<(), String> {
         let governs = self.needs & GOVERNS != 0;
-        if self.on_congestion.is_none() {
+        if self.hook(Hook::OnCongestion).is_none() {
             return Err("defines no on_congestion".to_owned());
         }
-        if governs && self.on_delivery.is_none() {
+        if governs && self.hook(Hook::OnDelivery).is_none() {
             return Err("governs cwnd, but defines no on_delivery".to_owned());
         }
-        if !governs && self.increase.is_none() {
+        if !governs && self.hook(Hook::Increase).is_none() {
             return Err("defines no increase".to_owned());
         }
         Ok(())
+    }
+
+    /// A hook, if it is defined.
+    pub fn hook(&self, hook: Hook) -> Option<AnyHook> {
+        let place = hook as usize;
+        if place < EARLIER { self.hooks[place] } else { self.later_hooks[place - EARLIER] }
     }
 }
 

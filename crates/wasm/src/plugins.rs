@@ -9,28 +9,12 @@ use sojourn_engine::plugin::Plugins;
 use sojourn_engine::queue::PluginQueue;
 use sojourn_engine::random::Random;
 use sojourn_engine::tcp::congestion::{
-    Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs, PluginControl,
+    CongestionEvent, Fields, Hook, Needs, PluginControl, Returns, Shown, Told, rate_of,
 };
 use sojourn_engine::tcp::window::Window;
-use sojourn_engine::time::{Duration, Time};
-use sojourn_engine::units::Rate;
+use sojourn_engine::time::Time;
 
 use crate::page::{self, Answer, NUMBERS, Numbers};
-
-/// The hooks, by the numbers that the page knows them by.
-#[derive(Clone, Copy, Debug)]
-enum Hook {
-    Increase,
-    OnCongestion,
-    OnAck,
-    IncreaseInSlowStart,
-    OnDelivery,
-    OnSegmentLost,
-    OnRestart,
-    OnIdle,
-    PacingRate,
-    PacingQuantum,
-}
 
 thread_local! {
     /// The random streams of instances, by their numbers.
@@ -69,7 +53,7 @@ impl Plugins for OfPage {
         Ok(Box::new(PageControl {
             plugin: plugin as u32,
             file: declared["file"].as_str().unwrap_or_default().to_owned(),
-            hooks: declared["hooks"].as_u64().unwrap_or_default() as u32,
+            hooks: Hook::set(declared["hooks"].as_array().into_iter().flatten().filter_map(Value::as_str)),
             parameters: parameters.to_string(),
             needs,
             failure: self.failure.clone(),
@@ -100,8 +84,61 @@ struct PageControl {
     instance: Option<u32>,
 }
 
-impl PageControl {
-    fn begin(&mut self, random: Option<Random>) {
+/// A time that is none is not a number.
+fn number(shown: Shown) -> f64 {
+    match shown {
+        Shown::Time(time) => time.map_or(f64::NAN, |time| Time(time).seconds()),
+        Shown::Number(number) => number as f64,
+        Shown::Flag(flag) => f64::from(u8::from(flag)),
+        Shown::Load(None) => f64::NAN,
+        Shown::Load(Some(LoadFactor::Low)) => 0.0,
+        Shown::Load(Some(LoadFactor::High)) => 1.0,
+        Shown::Load(Some(LoadFactor::Overload)) => 2.0,
+    }
+}
+
+fn numbers_of(shown: &impl Fields) -> impl Iterator<Item = f64> {
+    shown.fields().map(|(_, value)| number(value))
+}
+
+/// What a hook is told, as numbers. Of a delivery, the rate sample follows, with its rate in bits per second, if there is one.
+fn numbers_told(told: Told<'_>) -> Vec<f64> {
+    match told {
+        Told::Ack(ack) => numbers_of(ack).collect(),
+        Told::Event(event, now) => {
+            let (kind, abe) = match event {
+                CongestionEvent::Loss { .. } => (0.0, false),
+                CongestionEvent::Ecn { abe, .. } => (1.0, abe),
+                CongestionEvent::Timeout => (2.0, false),
+                CongestionEvent::Spurious => (3.0, false),
+            };
+            let flight_size = event.flight_size().map_or(f64::NAN, |bytes| bytes as f64);
+            vec![now.seconds(), kind, flight_size, f64::from(u8::from(abe))]
+        }
+        Told::Delivery(delivery) => {
+            let rate = delivery.rate.unwrap_or_default();
+            let has_rate = f64::from(u8::from(delivery.rate.is_some()));
+            let bits = rate.rate().map_or(f64::NAN, |bytes| 8.0 * bytes);
+            numbers_of(delivery).chain([has_rate, bits]).chain(numbers_of(&rate)).collect()
+        }
+        Told::Lost(lost) => numbers_of(lost).collect(),
+        Told::Times(times, now) => times.iter().map(|time| time.seconds()).chain(now.map(Time::seconds)).collect(),
+        Told::Bytes(bytes) => vec![bytes as f64],
+    }
+}
+
+impl PluginControl for PageControl {
+    fn fresh(&self) -> Box<dyn PluginControl> {
+        Box::new(PageControl {
+            file: self.file.clone(),
+            parameters: self.parameters.clone(),
+            failure: self.failure.clone(),
+            instance: None,
+            ..*self
+        })
+    }
+
+    fn begin(&mut self, _flow: u32, random: Option<Random>) {
         match page::made(self.plugin, &self.parameters) {
             Err(line) => self.failure.report(line),
             Ok(instance) => {
@@ -114,167 +151,40 @@ impl PageControl {
         }
     }
 
-    fn defines(&self, hook: Hook) -> bool {
-        self.hooks & (1 << hook as u32) != 0
+    fn needs(&self) -> Needs {
+        self.needs
     }
 
-    /// Calls a hook with a window, which it may change if that is open, and numbers.
-    fn call(&self, hook: Hook, window: &mut Window, is_open: bool, told: &[f64]) -> Option<f64> {
-        let instance = self.instance.filter(|_| self.defines(hook))?;
+    fn hooks(&self) -> u32 {
+        self.hooks
+    }
+
+    fn call(&self, hook: Hook, window: &mut Window, told: Told<'_>) -> Option<u64> {
+        let instance = self.instance?;
+        let told = numbers_told(told);
         let mut numbers: Numbers = [f64::NAN; NUMBERS];
         numbers[0] = window.cwnd as f64;
         numbers[1] = window.ssthresh as f64;
         numbers[2] = window.mss as f64;
-        numbers[3] = f64::from(u8::from(is_open));
-        numbers[4..4 + told.len()].copy_from_slice(told);
+        numbers[3] = f64::from(u8::from(hook.changes_window()));
+        numbers[4..4 + told.len()].copy_from_slice(&told);
         let answer = page::called(instance, hook as u32, &mut numbers);
         if answer == Answer::Failed {
             self.failure.report(crate::given());
             return None;
         }
-        if is_open {
-            window.cwnd = numbers[0] as u64;
-            // A threshold that no number of the page is exactly stays as it is.
-            if numbers[1] != window.ssthresh as f64 {
-                window.ssthresh = numbers[1] as u64;
+        window.cwnd = numbers[0] as u64;
+        // A threshold that no number of the page is exactly stays as it is.
+        if numbers[1] != window.ssthresh as f64 {
+            window.ssthresh = numbers[1] as u64;
+        }
+        let answer = (answer == Answer::Number).then_some(numbers[4])?;
+        match hook.returns() {
+            Returns::Rate => {
+                rate_of(answer).map_err(|what| self.failure.report(self.complaint(hook.name(), &what))).ok()
             }
+            _ => Some(answer as u64),
         }
-        (answer == Answer::Number).then_some(numbers[4])
-    }
-}
-
-fn seconds(time: Option<Duration>) -> f64 {
-    time.map_or(f64::NAN, Duration::seconds)
-}
-
-fn told_of_ack(ack: &Ack) -> [f64; 12] {
-    [
-        ack.now.seconds(),
-        ack.acked as f64,
-        ack.credit as f64,
-        seconds(ack.rtt),
-        ack.srtt.seconds(),
-        ack.una as f64,
-        ack.nxt as f64,
-        ack.in_flight as f64,
-        seconds(ack.one_way_delay),
-        ack.arrived.map_or(f64::NAN, Time::seconds),
-        ack.marked as f64,
-        ack.load_factor.map_or(f64::NAN, |load| match load {
-            LoadFactor::Low => 0.0,
-            LoadFactor::High => 1.0,
-            LoadFactor::Overload => 2.0,
-        }),
-    ]
-}
-
-impl CongestionControl for PageControl {
-    fn increase(&mut self, window: &mut Window, ack: &Ack) {
-        self.call(Hook::Increase, window, true, &told_of_ack(ack));
-    }
-
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
-        let (kind, abe) = match event {
-            CongestionEvent::Loss { .. } => (0.0, 0.0),
-            CongestionEvent::Ecn { abe, .. } => (1.0, f64::from(u8::from(abe))),
-            CongestionEvent::Timeout => (2.0, 0.0),
-            CongestionEvent::Spurious => (3.0, 0.0),
-        };
-        let flight_size = event.flight_size().map_or(f64::NAN, |bytes| bytes as f64);
-        self.call(Hook::OnCongestion, window, true, &[now.seconds(), kind, flight_size, abe]);
-    }
-
-    fn on_ack(&mut self, window: &Window, ack: &Ack) {
-        self.call(Hook::OnAck, &mut window.clone(), false, &told_of_ack(ack));
-    }
-
-    fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
-        self.call(Hook::IncreaseInSlowStart, window, true, &told_of_ack(ack)).map(|left| left as u64)
-    }
-
-    fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
-        let rate = delivery.rate.unwrap_or_default();
-        let told = [
-            delivery.now.seconds(),
-            delivery.delivered as f64,
-            delivery.total_delivered as f64,
-            delivery.lost as f64,
-            delivery.marked as f64,
-            seconds(delivery.rtt),
-            delivery.srtt.seconds(),
-            delivery.prior_in_flight as f64,
-            delivery.in_flight as f64,
-            f64::from(u8::from(delivery.in_recovery)),
-            f64::from(u8::from(delivery.rate.is_some())),
-            rate.delivered as f64,
-            seconds(rate.interval),
-            rate.prior_delivered as f64,
-            f64::from(u8::from(rate.app_limited)),
-            rate.in_flight_when_sent as f64,
-            rate.lost as f64,
-            seconds(rate.rtt),
-            rate.rate().map_or(f64::NAN, |bytes| 8.0 * bytes),
-        ];
-        self.call(Hook::OnDelivery, window, true, &told);
-    }
-
-    fn on_segment_lost(&mut self, window: &mut Window, lost: &LostSegment) {
-        let told = [
-            lost.now.seconds(),
-            lost.segment as f64,
-            lost.in_flight_when_sent as f64,
-            lost.lost as f64,
-            f64::from(u8::from(lost.app_limited)),
-            lost.total_delivered as f64,
-        ];
-        self.call(Hook::OnSegmentLost, window, true, &told);
-    }
-
-    fn on_restart(&mut self, window: &mut Window, now: Time) {
-        self.call(Hook::OnRestart, window, true, &[now.seconds()]);
-    }
-
-    fn on_idle(&mut self, window: &mut Window, idle: Duration, now: Time) {
-        self.call(Hook::OnIdle, window, true, &[idle.seconds(), now.seconds()]);
-    }
-
-    fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
-        let rate = self.call(Hook::PacingRate, &mut window.clone(), false, &[srtt.seconds()])?;
-        if !(1.0..1e18).contains(&rate) {
-            self.failure.report(self.complaint("pacing_rate", &format!("returned {rate} bits per second")));
-            return None;
-        }
-        Some(Rate(rate as u64))
-    }
-
-    fn pacing_quantum(&self, mss: u64) -> u64 {
-        let mut window = Window { cwnd: mss, ssthresh: u64::MAX, mss };
-        self.call(Hook::PacingQuantum, &mut window, false, &[mss as f64]).unwrap_or_default() as u64
-    }
-
-    fn take_random(&mut self, random: Random) {
-        self.begin(Some(random));
-    }
-
-    fn needs(&self) -> Needs {
-        self.needs
-    }
-}
-
-impl PluginControl for PageControl {
-    fn fresh(&self) -> Box<dyn PluginControl> {
-        let mut fresh = PageControl {
-            file: self.file.clone(),
-            parameters: self.parameters.clone(),
-            failure: self.failure.clone(),
-            instance: None,
-            ..*self
-        };
-        // One that draws begins once it has its stream.
-        if !fresh.needs.random {
-            fresh.begin(None);
-        }
-        Box::new(fresh)
     }
 
     fn complaint(&self, hook: &str, what: &str) -> String {

@@ -45,6 +45,7 @@ export class Engine {
     const instance = new WebAssembly.Instance(module, { page: this.plugins.imports });
     this.engine = instance.exports as unknown as Exports;
     this.engine.start();
+    this.plugins.know(this.catalogue().own);
   }
 
   private put(text: string): void {

@@ -84,7 +84,7 @@ async function carryOut(request: Request): Promise<void> {
       return tell({ kind: "ready", catalogue: engine.catalogue(), module });
     case "declare": {
       try {
-        const { declaration } = load(request.name, request.text);
+        const { declaration } = load(request.name, request.text, engine?.catalogue().own.hooks ?? []);
         return tell({ kind: "declared", name: request.name, declaration, problem: null });
       } catch (error) {
         const problem = error instanceof Error ? error.message : String(error);

@@ -39,6 +39,22 @@ export interface Profile {
   defaults: { algorithm: string; kind: "control" | "stack" | "slow_start"; parameter: string; value: Value }[];
 }
 
+/** A hook of own algorithms. */
+export interface Hook {
+  name: string;
+  told: string[];
+  called: string;
+  returns: boolean;
+  changes_window: boolean;
+  needs: string | null;
+}
+
+/** What own algorithms define, and what they are shown: the fields of structures, each with the kind of its value. */
+export interface OwnAlgorithms {
+  hooks: Hook[];
+  shown: Record<"Ack" | "Delivery" | "LostSegment" | "RateSample", [name: string, kind: "time" | "number" | "flag" | "load"][]>;
+}
+
 export interface Catalogue {
   version: string;
   digest: string;
@@ -47,6 +63,7 @@ export interface Catalogue {
   slow_starts: Algorithm[];
   profiles: Profile[];
   stack_settings: Parameter[];
+  own: OwnAlgorithms;
 }
 
 /** The entry of this name or alias. */

@@ -44,7 +44,7 @@ export function editOwn(host: EditorHost): void {
     h(
       "p",
       {},
-      "A congestion control in JavaScript, over the same hooks as a file in Python: increase, on_congestion, on_ack, increase_in_slow_start, on_delivery, on_segment_lost, on_restart, on_idle, pacing_rate, pacing_quantum. Times are in seconds, sizes in bytes, rates in bits per second. ",
+      "A congestion control in JavaScript, over the same hooks as a file in Python: increase, on_congestion and more. Times are in seconds, sizes in bytes, rates in bits per second. ",
       h("a", { href: "your-own-algorithm.html", target: "_blank", rel: "noopener" }, "What each is shown"),
       ".",
     ),

@@ -1,22 +1,8 @@
 // What an algorithm that is written in the page extends: the hooks of a congestion control, as in a user's file in Python.
 // Times are in seconds, sizes in bytes, rates in bits per second; what hooks are shown is valid during the call.
 
-import type { Parameter, Value } from "../model/catalogue";
+import type { Hook, Parameter, Value } from "../model/catalogue";
 import { type Dimension, DURATION, PICOSECONDS, parse, RATE, SIZE, Wrong } from "../model/units";
-
-/** In the order of the engine's numbers for them (crates/wasm/src/plugins.rs). */
-export const HOOKS = [
-  "increase",
-  "on_congestion",
-  "on_ack",
-  "increase_in_slow_start",
-  "on_delivery",
-  "on_segment_lost",
-  "on_restart",
-  "on_idle",
-  "pacing_rate",
-  "pacing_quantum",
-] as const;
 
 /** What an algorithm says of itself. */
 export interface Declaration {
@@ -170,16 +156,16 @@ export interface Loaded {
   make: (values: Record<string, Value>, random: unknown) => Record<string, unknown>;
 }
 
-/** Reads a file. What is wrong with it is `Wrong`, with its line. */
-export function load(name: string, text: string): Loaded {
+/** Reads a file, of which the engine calls these hooks. What is wrong with it is `Wrong`, with its line. */
+export function load(name: string, text: string, known: readonly Hook[]): Loaded {
   try {
-    return loaded(name, text);
+    return loaded(name, text, known);
   } catch (error) {
     throw error instanceof Wrong && error.message.startsWith(`${name}.js`) ? error : new Wrong(explain(name, "", error));
   }
 }
 
-function loaded(name: string, text: string): Loaded {
+function loaded(name: string, text: string, known: readonly Hook[]): Loaded {
   const found = [...text.matchAll(/^\s*class\s+([A-Za-z_$][\w$]*)\s+extends\s+CongestionControl\b/gm)];
   if (found.length !== 1)
     throw new Wrong(`${name}.js: has ${found.length || "no"} class that extends CongestionControl; one is needed`);
@@ -192,7 +178,7 @@ function loaded(name: string, text: string): Loaded {
   const parameters = statics.flatMap(([key, { value }]) =>
     value instanceof Declared ? [{ name: key, ...value.parameter }] : [],
   );
-  const hooks = HOOKS.filter((hook) => Object.hasOwn(kind.prototype, hook));
+  const hooks = known.map((hook) => hook.name).filter((hook) => Object.hasOwn(kind.prototype, hook));
   const governs = Boolean(kind["governs"]);
   for (const hook of ["on_congestion", governs ? "on_delivery" : "increase"] as const) {
     if (!hooks.includes(hook)) throw new Wrong(`${name}.js: ${found[0]?.[1]} defines no ${hook}`);
@@ -208,8 +194,6 @@ function loaded(name: string, text: string): Loaded {
       ecn: string("ecn"),
       load_factor: Boolean(kind["load_factor"]),
       recovery: string("recovery"),
-      pacing: hooks.includes("pacing_rate"),
-      deliveries: hooks.some((hook) => ["on_delivery", "on_segment_lost", "on_restart"].includes(hook)),
       governs,
       random: string("draws") !== null,
     },

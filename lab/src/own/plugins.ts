@@ -1,7 +1,7 @@
 // Between the engine and algorithms that are written in the page: numbers in memory on the one side, objects on the other.
 
-import type { Value } from "../model/catalogue";
-import { explain, HOOKS, type Loaded, load, Window } from "./hooks";
+import type { Hook, OwnAlgorithms, Value } from "../model/catalogue";
+import { explain, type Loaded, load, Window } from "./hooks";
 
 interface Memory {
   numbers(at: number, count: number): Float64Array;
@@ -10,7 +10,7 @@ interface Memory {
   draw(instance: number, count: number): number;
 }
 
-const NUMBERS = 24;
+const NUMBERS = 32;
 const NONE = 0xffffffff;
 const [NOTHING, NUMBER, FAILED] = [0, 1, 2];
 
@@ -18,164 +18,77 @@ type Method = (...given: unknown[]) => unknown;
 
 interface Instance {
   plugin: number;
-  hooks: (Method | undefined)[];
+  methods: (Method | undefined)[];
   object: Record<string, unknown>;
   window: Window;
 }
 
-const known = (value: number | undefined): number | null => (value === undefined || Number.isNaN(value) ? null : value);
+/** Where what a hook is told begins: after the window. */
+const TOLD = 4;
 
-class Ack {
-  constructor(private readonly told: Float64Array) {}
-  get now() {
-    return this.told[4];
+const known = (value: number): number | null => (Number.isNaN(value) ? null : value);
+
+const KINDS = {
+  time: known,
+  number: (value: number) => value,
+  flag: (value: number) => value === 1,
+  load: (value: number) => ["low", "high", "overload"][value] ?? null,
+  event: (value: number) => ["loss", "ecn", "timeout", "spurious"][value],
+};
+
+type Fields = [name: string, kind: keyof typeof KINDS][];
+type Shape = new (numbers: Float64Array) => object;
+
+/** What shows numbers, of which the first is that at `from`, by their names. */
+function shape(fields: Fields, from: number): Shape {
+  class Shown {
+    constructor(readonly numbers: Float64Array) {}
   }
-  get acked() {
-    return this.told[5];
-  }
-  get credit() {
-    return this.told[6];
-  }
-  get rtt() {
-    return known(this.told[7]);
-  }
-  get srtt() {
-    return this.told[8];
-  }
-  get una() {
-    return this.told[9];
-  }
-  get nxt() {
-    return this.told[10];
-  }
-  get in_flight() {
-    return this.told[11];
-  }
-  get one_way_delay() {
-    return known(this.told[12]);
-  }
-  get arrived() {
-    return known(this.told[13]);
-  }
-  get marked() {
-    return this.told[14];
-  }
-  get load_factor() {
-    return ["low", "high", "overload"][this.told[15] ?? -1] ?? null;
-  }
+  fields.forEach(([name, kind], place) => {
+    const get = function (this: Shown): unknown {
+      return KINDS[kind](this.numbers[from + place] ?? NaN);
+    };
+    Object.defineProperty(Shown.prototype, name, { get, enumerable: true });
+  });
+  return Shown;
 }
 
-class Event {
-  constructor(private readonly told: Float64Array) {}
-  get now() {
-    return this.told[4];
-  }
-  get kind() {
-    return ["loss", "ecn", "timeout", "spurious"][this.told[5] ?? 0];
-  }
-  get flight_size() {
-    return known(this.told[6]);
-  }
-  get abe() {
-    return this.told[7] === 1;
-  }
+/** What shows the numbers that a hook is told, by the name of its argument; those that have none here are numbers. */
+function shapes(shown: OwnAlgorithms["shown"]): Map<string, Shape> {
+  const end = TOLD + shown.Delivery.length;
+  const RateSample = shape([["rate", "time"], ...shown.RateSample], end + 1);
+  const Delivery = shape(shown.Delivery, TOLD);
+  const get = function (this: { numbers: Float64Array }): object | null {
+    return this.numbers[end] === 1 ? new RateSample(this.numbers) : null;
+  };
+  Object.defineProperty(Delivery.prototype, "rate", { get, enumerable: true });
+  const event: Fields = [
+    ["now", "time"],
+    ["kind", "event"],
+    ["flight_size", "time"],
+    ["abe", "flag"],
+  ];
+  return new Map([
+    ["ack", shape(shown.Ack, TOLD)],
+    ["delivery", Delivery],
+    ["event", shape(event, TOLD)],
+    ["lost", shape(shown.LostSegment, TOLD)],
+  ]);
 }
-
-class Rate {
-  constructor(private readonly told: Float64Array) {}
-  get delivered() {
-    return this.told[15];
-  }
-  get interval() {
-    return known(this.told[16]);
-  }
-  get prior_delivered() {
-    return this.told[17];
-  }
-  get app_limited() {
-    return this.told[18] === 1;
-  }
-  get in_flight_when_sent() {
-    return this.told[19];
-  }
-  get lost() {
-    return this.told[20];
-  }
-  get rtt() {
-    return known(this.told[21]);
-  }
-  get rate() {
-    return known(this.told[22]);
-  }
-}
-
-class Delivery {
-  constructor(private readonly told: Float64Array) {}
-  get now() {
-    return this.told[4];
-  }
-  get delivered() {
-    return this.told[5];
-  }
-  get total_delivered() {
-    return this.told[6];
-  }
-  get lost() {
-    return this.told[7];
-  }
-  get marked() {
-    return this.told[8];
-  }
-  get rtt() {
-    return known(this.told[9]);
-  }
-  get srtt() {
-    return this.told[10];
-  }
-  get prior_in_flight() {
-    return this.told[11];
-  }
-  get in_flight() {
-    return this.told[12];
-  }
-  get in_recovery() {
-    return this.told[13] === 1;
-  }
-  get rate() {
-    return this.told[14] === 1 ? new Rate(this.told) : null;
-  }
-}
-
-class LostSegment {
-  constructor(private readonly told: Float64Array) {}
-  get now() {
-    return this.told[4];
-  }
-  get segment() {
-    return this.told[5];
-  }
-  get in_flight_when_sent() {
-    return this.told[6];
-  }
-  get lost() {
-    return this.told[7];
-  }
-  get app_limited() {
-    return this.told[8] === 1;
-  }
-  get total_delivered() {
-    return this.told[9];
-  }
-}
-
-/** Hooks that return a number, or nothing. */
-const RETURNING = new Set(["increase_in_slow_start", "pacing_rate", "pacing_quantum"]);
 
 export class Plugins {
   private files: { name: string; loaded: Loaded | null; problem: string }[] = [];
   private instances: Instance[] = [];
+  private hooks: readonly Hook[] = [];
+  private shapes = new Map<string, Shape>();
 
   constructor(private readonly memory: Memory) {}
+
+  /** The hooks that the engine calls, and what it shows them. */
+  know(own: OwnAlgorithms): void {
+    this.hooks = own.hooks;
+    this.shapes = shapes(own.shown);
+  }
 
   /** The plugins of the run that is to begin. */
   take(specification: string): void {
@@ -183,7 +96,7 @@ export class Plugins {
     this.instances = [];
     this.files = plugins.map(({ name, text }) => {
       try {
-        return { name, loaded: load(name, text), problem: "" };
+        return { name, loaded: load(name, text, this.hooks), problem: "" };
       } catch (error) {
         return { name, loaded: null, problem: error instanceof Error ? error.message : String(error) };
       }
@@ -198,8 +111,7 @@ export class Plugins {
         return 1;
       }
       const { hooks, needs } = file.loaded.declaration;
-      const bits = hooks.reduce((sum, hook) => sum + 2 ** (HOOKS as readonly string[]).indexOf(hook), 0);
-      this.memory.put(JSON.stringify({ file: `${file.name}.js`, hooks: bits, needs }));
+      this.memory.put(JSON.stringify({ file: `${file.name}.js`, hooks, needs }));
       return 0;
     },
 
@@ -212,8 +124,10 @@ export class Plugins {
       };
       try {
         const object = file?.loaded?.make(JSON.parse(this.memory.read(at, bytes)) as Record<string, Value>, random) ?? {};
-        const hooks = HOOKS.map((hook) => (typeof object[hook] === "function" ? (object[hook] as Method) : undefined));
-        this.instances.push({ plugin, hooks, object, window: new Window() });
+        const methods = this.hooks
+          .map(({ name }) => object[name])
+          .map((each) => (typeof each === "function" ? (each as Method) : undefined));
+        this.instances.push({ plugin, methods, object, window: new Window() });
         return number;
       } catch (error) {
         this.memory.put(explain(file?.name ?? "", "constructor", error));
@@ -223,46 +137,29 @@ export class Plugins {
 
     called: (number: number, hook: number, at: number): number => {
       const instance = this.instances[number];
-      const method = instance?.hooks[hook];
-      if (!instance || !method) return NOTHING;
-      const name = HOOKS[hook] ?? "";
+      const method = instance?.methods[hook];
+      const called = this.hooks[hook];
+      if (!instance || !method || !called) return NOTHING;
       // A copy: the hook's objects stay as they are if memory grows meanwhile.
       const numbers = this.memory.numbers(at, NUMBERS).slice();
       const { window, object } = instance;
       window.show(numbers);
       try {
-        let answer: unknown;
-        switch (name) {
-          case "on_congestion":
-            answer = method.call(object, window, new Event(numbers));
-            break;
-          case "on_delivery":
-            answer = method.call(object, window, new Delivery(numbers));
-            break;
-          case "on_segment_lost":
-            answer = method.call(object, window, new LostSegment(numbers));
-            break;
-          case "on_restart":
-          case "pacing_rate":
-            answer = method.call(object, window, numbers[4]);
-            break;
-          case "on_idle":
-            answer = method.call(object, window, numbers[4], numbers[5]);
-            break;
-          case "pacing_quantum":
-            answer = method.call(object, numbers[4]);
-            break;
-          default:
-            answer = method.call(object, window, new Ack(numbers));
-        }
+        let place = TOLD;
+        const told = called.told.map((argument) => {
+          if (argument === "window") return window;
+          const Shown = this.shapes.get(argument);
+          return Shown ? new Shown(numbers) : numbers[place++];
+        });
+        const answer = method.call(object, ...told);
         const out = this.memory.numbers(at, NUMBERS);
         window.take(out);
-        if (!RETURNING.has(name) || answer === null || answer === undefined) return NOTHING;
+        if (!called.returns || answer === null || answer === undefined) return NOTHING;
         if (typeof answer !== "number" || !(answer >= 0)) throw new TypeError(`returned ${String(answer)}, not a number`);
         out[4] = answer;
         return NUMBER;
       } catch (error) {
-        this.memory.put(explain(this.files[instance.plugin]?.name ?? "", name, error));
+        this.memory.put(explain(this.files[instance.plugin]?.name ?? "", called.name, error));
         return FAILED;
       }
     },

@@ -205,6 +205,24 @@ class Profile(Entry):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Hook:
+    """A hook of own congestion controls: what it is told and when it is called, in a sentence."""
+
+    name: str
+    told: list[str]
+    called: str
+    returns: bool
+    changes_window: bool
+    #: The need of the sender that it stands for.
+    needs: str | None
+
+    @property
+    def call(self) -> str:
+        """How it is written: ``on_ack(window, ack)``."""
+        return f"{self.name}({', '.join(self.told)})"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Catalogue:
     """All that the engine offers."""
 
@@ -215,6 +233,9 @@ class Catalogue:
     video_rules: tuple[Algorithm, ...]
     stack_settings: tuple[Parameter, ...]
     profiles: tuple[Profile, ...]
+    hooks: tuple[Hook, ...]
+    #: The fields of what hooks are shown, by the name of its class.
+    shown: Mapping[str, tuple[str, ...]]
 
     @cached_property
     def _congestion_controls(self) -> dict[str, Algorithm]:
@@ -297,4 +318,6 @@ def load() -> Catalogue:
         video_rules=tuple(map(Algorithm.of, data["video_rules"])),
         stack_settings=tuple(map(Parameter.of, data["stack_settings"])),
         profiles=tuple(map(Profile.of, data["profiles"])),
+        hooks=tuple(Hook(**each) for each in data["own"]["hooks"]),
+        shown={name: tuple(field for field, _ in fields) for name, fields in data["own"]["shown"].items()},
     )

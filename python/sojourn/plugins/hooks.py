@@ -71,6 +71,9 @@ class CongestionControl(Recording):
     def on_idle(self, window: Window, idle: float, now: float) -> None:
         """The application has data again after ``idle`` seconds. A window that falls after a pause has not fallen yet."""
 
+    def on_established(self, window: Window, srtt: float, now: float) -> None:
+        """The handshake has given a smoothed round-trip time, or zero if it gave none. May set the first window."""
+
     def pacing_rate(self, window: Window, srtt: float) -> float | None:
         """Return the rate at which segments leave, in bits of payload per second; None leaves it to the stack."""
 
@@ -120,14 +123,11 @@ class Queue(Recording):
         """See that the timer fired."""
 
 
-#: The hooks of each kind of class.
-CONTROL_HOOKS = (
-    *("increase", "on_congestion", "on_ack", "increase_in_slow_start", "on_delivery", "on_segment_lost", "on_restart"),
-    *("on_idle", "pacing_rate", "pacing_quantum"),
-)
-QUEUE_HOOKS = ("admit", "release", "classify", "next_line", "set_link_rate", "on_timer")
+def hooks_of(base: type) -> tuple[str, ...]:
+    """The hooks that a class which extends this one may define."""
+    return tuple(name for name, hook in vars(base).items() if callable(hook) and not name.startswith("_"))
 
 
-def defined(kind: type, base: type, hooks: tuple[str, ...]) -> list[str]:
+def defined(kind: type, base: type) -> list[str]:
     """The hooks that a class defines itself."""
-    return [hook for hook in hooks if getattr(kind, hook) is not getattr(base, hook)]
+    return [hook for hook in hooks_of(base) if getattr(kind, hook) is not getattr(base, hook)]

@@ -14,7 +14,7 @@ from typing import Any, Protocol, cast
 from sojourn import _engine
 from sojourn.plugins.compiler import compiled
 from sojourn.plugins.declaring import Declaration
-from sojourn.plugins.hooks import CONTROL_HOOKS, QUEUE_HOOKS, CongestionControl, Queue, defined
+from sojourn.plugins.hooks import CongestionControl, Queue, defined
 from sojourn.plugins.source import Source, library, of_json
 
 #: What a library defines, by the names of its symbols.
@@ -110,23 +110,23 @@ class PythonFile:
             for hook in ("on_congestion", "on_delivery" if governs else "increase"):
                 if hook not in hooks:
                     raise ValueError(f"{self.place('control')}: {self._control.__name__} defines no {hook}")
-        if self._queue is not None and not {"admit", "release", "next_line"} & self.queue_hooks.keys():
+        if self._queue is not None and {"admit", "release", "next_line"}.isdisjoint(self.queue_hooks):
             raise ValueError(f"{self.place('queue')}: {self._queue.__name__} defines no admit, release or next_line")
 
     @property
-    def control_hooks(self) -> dict[str, None]:
+    def control_hooks(self) -> list[str]:
         """The hooks that the congestion control defines."""
-        return dict.fromkeys(defined(self._control, CongestionControl, CONTROL_HOOKS)) if self._control is not None else {}
+        return defined(self._control, CongestionControl) if self._control is not None else []
 
     @property
-    def queue_hooks(self) -> dict[str, None]:
+    def queue_hooks(self) -> list[str]:
         """The hooks that the queue discipline defines."""
-        return dict.fromkeys(defined(self._queue, Queue, QUEUE_HOOKS)) if self._queue is not None else {}
+        return defined(self._queue, Queue) if self._queue is not None else []
 
     @property
     def needs(self) -> str:
-        """What the congestion control needs of the sender, as the engine reads it."""
-        kind, hooks = self._control, self.control_hooks
+        """What the congestion control needs of the sender besides what its hooks stand for, as the engine reads it."""
+        kind = self._control
         if kind is None:
             raise ValueError(f"{self.file}: defines no congestion control")
         return json.dumps(
@@ -135,8 +135,6 @@ class PythonFile:
                 "ecn": kind.ecn,
                 "load_factor": bool(kind.load_factor),
                 "recovery": kind.recovery,
-                "pacing": "pacing_rate" in hooks,
-                "deliveries": any(hook in hooks for hook in ("on_delivery", "on_segment_lost", "on_restart")),
                 "governs": bool(kind.governs),
                 "random": kind.draws is not None,
             }

@@ -278,6 +278,8 @@ struct sojourn_congestion_control {
 	void (*take_recorder)(void *state, struct sojourn_recorder *recorder);
 	/* The application has data again, and none was sent for this time. A window that falls after a pause has not fallen yet. */
 	void (*on_idle)(void *state, struct sojourn_window *window, sojourn_time idle, sojourn_time now);
+	/* Called once the handshake has given a smoothed round-trip time, or 0 if it gave none; may set the first window. */
+	void (*on_established)(void *state, struct sojourn_window *window, sojourn_time srtt, sojourn_time now);
 };
 
 /* ---- Queue discipline ---- */

@@ -3,14 +3,15 @@
 from importlib.resources import files
 from pathlib import Path
 
+from sojourn import catalogue
 from sojourn.errors import InputError
 from sojourn.plugins.declared import NAME
 
 #: Languages and the endings of their files.
 ENDINGS = {"python": ".py", "c": ".c"}
 
-#: What the templates call the algorithm and its file.
-NAME_THERE, FILE_THERE = "NAME", "FILE"
+#: What the templates call the algorithm, its file, and hooks that it does not define yet.
+NAME_THERE, FILE_THERE, HOOKS_THERE = "NAME", "FILE", "    HOOKS\n"
 
 
 def begin(kind: str, name: str, language: str, folder: Path) -> list[Path]:
@@ -29,13 +30,19 @@ def begin(kind: str, name: str, language: str, folder: Path) -> list[Path]:
             raise InputError(f"{path}: is there; choose another name or remove it")
     # Classes are called as Python does, everything else as given.
     code = _template(f"{kind}{ending}").replace(f"class {NAME_THERE}(", f"class {_of_class(name)}(")
-    _write(file, code.replace(NAME_THERE, name))
+    _write(file, code.replace(NAME_THERE, name).replace(HOOKS_THERE, _further_hooks(code)))
     _write(scenario, _template(f"{kind}.toml").replace(NAME_THERE, name).replace(FILE_THERE, file.name))
     return [file, scenario]
 
 
 def _template(name: str) -> str:
     return (files("sojourn.plugins") / "templates" / f"{name}.in").read_text(encoding="utf-8")
+
+
+def _further_hooks(code: str) -> str:
+    further = [hook for hook in catalogue.load().hooks if f" {hook.name}(" not in code]
+    width = max(len(hook.call) for hook in further)
+    return "".join(f"    # {hook.call:{width}}  {hook.called}\n" for hook in further)
 
 
 def _of_class(name: str) -> str:

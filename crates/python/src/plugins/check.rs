@@ -106,7 +106,8 @@ impl Sender {
         if control.needs().random {
             control.take_random(Random::stream(seed, Purpose::CongestionControl, 0));
         }
-        let window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
+        let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
+        control.on_established(&mut window, Duration::from_milliseconds(50), Time::ZERO);
         Sender {
             control,
             window,
@@ -143,7 +144,12 @@ impl Sender {
 
     fn acknowledgement(&mut self) {
         let pause = if self.random.index(9) == 0 { 100_000_000 } else { 2_000 };
-        self.now += Duration::from_microseconds(self.random.index(pause));
+        let idle = Duration::from_microseconds(self.random.index(pause));
+        self.now += idle;
+        if pause > 2_000 {
+            self.control.on_restart(&mut self.window, self.now);
+            self.control.on_idle(&mut self.window, idle, self.now);
+        }
         let acked = (self.window.cwnd * self.random.index(257) / 256).next_multiple_of(MSS).max(MSS);
         let rtt = Duration::from_microseconds(1 + self.random.index(100_000));
         self.una += acked;

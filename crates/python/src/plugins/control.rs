@@ -2,25 +2,24 @@
 
 use std::fmt;
 
-use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyFloat, PyTuple};
 use sojourn_engine::failure::Failure;
 use sojourn_engine::random::Random;
-use sojourn_engine::tcp::congestion::{self, CongestionControl, CongestionEvent, Needs, PluginControl};
+use sojourn_engine::tcp::congestion::{Hook, Needs, PluginControl, Returns, Told, rate_of};
 use sojourn_engine::tcp::window::Window;
-use sojourn_engine::time::{Duration, Time};
-use sojourn_engine::units::Rate;
+use sojourn_engine::time::Time;
 use sojourn_native::{Recorded, Recorder as Values, count_call};
 
 use super::recorded::{self, Recorder};
-use super::{File, Hooks, views};
+use super::{File, views};
 
 /// See the module.
 pub struct PythonControl {
     file: File,
     parameters: String,
     needs: Needs,
+    hooks: u32,
     failure: Failure,
     recorded: Recorded,
     flow: u32,
@@ -30,20 +29,39 @@ pub struct PythonControl {
 
 /// The user's object: its hooks, and what they are shown.
 struct Instance {
-    increase: Option<Py<PyAny>>,
-    on_congestion: Option<Py<PyAny>>,
-    on_ack: Option<Py<PyAny>>,
-    increase_in_slow_start: Option<Py<PyAny>>,
-    on_delivery: Option<Py<PyAny>>,
-    on_segment_lost: Option<Py<PyAny>>,
-    on_restart: Option<Py<PyAny>>,
-    on_idle: Option<Py<PyAny>>,
-    pacing_rate: Option<Py<PyAny>>,
-    pacing_quantum: Option<Py<PyAny>>,
+    hooks: Vec<Option<Py<PyAny>>>,
     window: Py<views::Window>,
     ack: Py<views::Ack>,
     delivery: Py<views::Delivery>,
     recorder: Py<Recorder>,
+}
+
+impl Instance {
+    /// Calls a hook with what it is told.
+    fn call(&self, py: Python<'_>, hook: &Py<PyAny>, told: Told<'_>) -> PyResult<Py<PyAny>> {
+        let window = || self.window.clone_ref(py);
+        match told {
+            Told::Ack(ack) => {
+                self.ack.borrow_mut(py).shown = *ack;
+                hook.call1(py, (window(), self.ack.clone_ref(py)))
+            }
+            Told::Event(event, time) => hook.call1(py, (window(), views::Event { event, time })),
+            Told::Delivery(delivery) => {
+                self.delivery.borrow_mut(py).shown = *delivery;
+                hook.call1(py, (window(), self.delivery.clone_ref(py)))
+            }
+            Told::Lost(lost) => hook.call1(py, (window(), views::LostSegment { shown: *lost })),
+            Told::Times(times, now) => {
+                let times = times.iter().map(|time| time.seconds()).chain(now.map(Time::seconds));
+                let mut told = vec![window().into_any()];
+                for time in times {
+                    told.push(PyFloat::new(py, time).into_any().unbind());
+                }
+                hook.call1(py, PyTuple::new(py, told)?)
+            }
+            Told::Bytes(bytes) => hook.call1(py, (bytes,)),
+        }
+    }
 }
 
 impl fmt::Debug for PythonControl {
@@ -65,22 +83,10 @@ impl PythonControl {
         let needs: PyResult<String> = file.object.getattr(py, "needs").and_then(|needs| needs.extract(py));
         let needs = needs.map_err(|error| file.explain(py, "needs", &error))?;
         let needs = serde_json::from_str(&needs).map_err(|error| format!("{}: {error}", file.name))?;
-        Ok(PythonControl { file, parameters, needs, failure, recorded, flow: 0, instance: None })
-    }
-
-    /// Makes the user's object, before all hooks. It draws from a stream if there is one.
-    fn begin(&mut self, random: Option<Random>) {
-        Python::attach(|py| {
-            count_call();
-            recorded::enter(Some(self.flow));
-            let made = self.made(py, random);
-            recorded::enter(None);
-            count_call();
-            match made {
-                Ok(instance) => self.instance = Some(instance),
-                Err(error) => self.failure.report(self.file.explain(py, "__init__", &error)),
-            }
-        });
+        let hooks = file.object.getattr(py, "control_hooks").and_then(|hooks| hooks.extract::<Vec<String>>(py));
+        let hooks = hooks.map_err(|error| file.explain(py, "hooks", &error))?;
+        let hooks = Hook::set(hooks.iter().map(String::as_str));
+        Ok(PythonControl { file, parameters, needs, hooks, failure, recorded, flow: 0, instance: None })
     }
 
     fn made(&self, py: Python<'_>, random: Option<Random>) -> PyResult<Instance> {
@@ -88,20 +94,11 @@ impl PythonControl {
         let recorder = Py::new(py, Recorder::new(Values::of_flow(self.recorded.clone(), self.flow)))?;
         let told = (self.parameters.as_str(), random, recorder.clone_ref(py), self.flow);
         let made = self.file.object.call_method1(py, "control", told)?.into_bound(py);
-        let defined = self.file.object.getattr(py, "control_hooks")?.into_bound(py).cast_into::<PyDict>()?;
-        let hooks = Hooks { instance: made, defined };
+        let hook =
+            |hook: &Hook| (self.hooks & hook.bit() != 0).then(|| Ok(made.getattr(hook.name())?.unbind())).transpose();
         let window = Window { cwnd: 1, ssthresh: u64::MAX, mss: 1 };
         Ok(Instance {
-            increase: hooks.get("increase")?,
-            on_congestion: hooks.get("on_congestion")?,
-            on_ack: hooks.get("on_ack")?,
-            increase_in_slow_start: hooks.get("increase_in_slow_start")?,
-            on_delivery: hooks.get("on_delivery")?,
-            on_segment_lost: hooks.get("on_segment_lost")?,
-            on_restart: hooks.get("on_restart")?,
-            on_idle: hooks.get("on_idle")?,
-            pacing_rate: hooks.get("pacing_rate")?,
-            pacing_quantum: hooks.get("pacing_quantum")?,
+            hooks: Hook::ALL.iter().map(hook).collect::<PyResult<_>>()?,
             window: Py::new(py, views::Window { window, is_open: false })?,
             ack: Py::new(py, views::Ack::default())?,
             delivery: Py::new(py, views::Delivery::default())?,
@@ -125,212 +122,15 @@ impl PythonControl {
         }
     }
 
-    /// Calls a hook, at its time, with the window and what else it is told. The hook may change the window if `is_open`.
-    fn hook<'py, A: PyCallArgs<'py>>(
-        &self,
-        py: Python<'py>,
-        name: &str,
-        select: impl Fn(&Instance) -> Option<&Py<PyAny>>,
-        window: &mut Window,
-        (now, is_open): (Time, bool),
-        told: impl FnOnce(&Instance, Py<views::Window>) -> PyResult<A>,
-    ) -> Option<Py<PyAny>> {
-        if self.failure.is_set() {
-            return None;
-        }
-        let instance = self.instance.as_ref()?;
-        let hook = select(instance)?;
-        instance.recorder.borrow_mut(py).at(now);
-        *instance.window.borrow_mut(py) = views::Window { window: *window, is_open };
-        let answer = self.guarded(py, name, || hook.call1(py, told(instance, instance.window.clone_ref(py))?))?;
-        *window = instance.window.borrow(py).window;
-        Some(answer)
-    }
-
     /// Reads what a hook returned.
-    fn read<'py, T: FromPyObjectOwned<'py>>(
-        &self,
-        py: Python<'py>,
-        hook: &str,
-        wanted: &str,
-        answer: &Py<PyAny>,
-    ) -> Option<T> {
+    fn read<'py, T: FromPyObjectOwned<'py>>(&self, py: Python<'py>, hook: Hook, answer: &Py<PyAny>) -> Option<T> {
         let read = answer.bind(py).extract::<T>();
         if read.is_err() {
             let shown = answer.bind(py).repr().map_or_else(|_| "something else".to_owned(), |text| text.to_string());
-            self.failure.report(self.complaint(hook, &format!("returned {shown}, which is not {wanted}")));
+            let what = format!("returned {shown}, which is not {}", hook.returns().wanted());
+            self.failure.report(self.complaint(hook.name(), &what));
         }
         read.ok()
-    }
-}
-
-impl CongestionControl for PythonControl {
-    fn increase(&mut self, window: &mut Window, ack: &congestion::Ack) {
-        Python::attach(|py| {
-            self.hook(
-                py,
-                "increase",
-                |hooks| hooks.increase.as_ref(),
-                window,
-                (ack.now, true),
-                |seen, window| {
-                    seen.ack.borrow_mut(py).ack = *ack;
-                    Ok((window, seen.ack.clone_ref(py)))
-                },
-            );
-        });
-    }
-
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
-        Python::attach(|py| {
-            self.hook(
-                py,
-                "on_congestion",
-                |hooks| hooks.on_congestion.as_ref(),
-                window,
-                (now, true),
-                |_, window| Ok((window, Py::new(py, views::Event { event, time: now })?)),
-            );
-        });
-    }
-
-    fn on_ack(&mut self, window: &Window, ack: &congestion::Ack) {
-        if self.instance.as_ref().is_some_and(|hooks| hooks.on_ack.is_none()) {
-            return;
-        }
-        let mut unchanged = *window;
-        Python::attach(|py| {
-            self.hook(
-                py,
-                "on_ack",
-                |hooks| hooks.on_ack.as_ref(),
-                &mut unchanged,
-                (ack.now, false),
-                |seen, window| {
-                    seen.ack.borrow_mut(py).ack = *ack;
-                    Ok((window, seen.ack.clone_ref(py)))
-                },
-            );
-        });
-    }
-
-    fn increase_in_slow_start(&mut self, window: &mut Window, ack: &congestion::Ack) -> Option<u64> {
-        if self.instance.as_ref().is_some_and(|hooks| hooks.increase_in_slow_start.is_none()) {
-            return None;
-        }
-        let name = "increase_in_slow_start";
-        Python::attach(|py| {
-            let left = self.hook(
-                py,
-                name,
-                |hooks| hooks.increase_in_slow_start.as_ref(),
-                window,
-                (ack.now, true),
-                |seen, window| {
-                    seen.ack.borrow_mut(py).ack = *ack;
-                    Ok((window, seen.ack.clone_ref(py)))
-                },
-            )?;
-            self.read::<Option<u64>>(py, name, "a number of bytes or None", &left).flatten()
-        })
-    }
-
-    fn on_delivery(&mut self, window: &mut Window, delivery: &congestion::Delivery) {
-        Python::attach(|py| {
-            self.hook(
-                py,
-                "on_delivery",
-                |hooks| hooks.on_delivery.as_ref(),
-                window,
-                (delivery.now, true),
-                |seen, window| {
-                    seen.delivery.borrow_mut(py).delivery = *delivery;
-                    Ok((window, seen.delivery.clone_ref(py)))
-                },
-            );
-        });
-    }
-
-    fn on_segment_lost(&mut self, window: &mut Window, lost: &congestion::LostSegment) {
-        Python::attach(|py| {
-            self.hook(
-                py,
-                "on_segment_lost",
-                |hooks| hooks.on_segment_lost.as_ref(),
-                window,
-                (lost.now, true),
-                |_, window| Ok((window, Py::new(py, views::LostSegment { lost: *lost })?)),
-            );
-        });
-    }
-
-    fn on_restart(&mut self, window: &mut Window, now: Time) {
-        Python::attach(|py| {
-            self.hook(
-                py,
-                "on_restart",
-                |hooks| hooks.on_restart.as_ref(),
-                window,
-                (now, true),
-                |_, window| Ok((window, now.seconds())),
-            );
-        });
-    }
-
-    fn on_idle(&mut self, window: &mut Window, idle: Duration, now: Time) {
-        Python::attach(|py| {
-            self.hook(
-                py,
-                "on_idle",
-                |hooks| hooks.on_idle.as_ref(),
-                window,
-                (now, true),
-                |_, window| Ok((window, idle.seconds(), now.seconds())),
-            );
-        });
-    }
-
-    fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
-        let instance = self.instance.as_ref()?;
-        let hook = instance.pacing_rate.as_ref()?;
-        Python::attach(|py| {
-            *instance.window.borrow_mut(py) = views::Window { window: *window, is_open: false };
-            let name = "pacing_rate";
-            let told = (instance.window.clone_ref(py), srtt.seconds());
-            let rate = self.guarded(py, name, || hook.call1(py, told))?;
-            let rate = self.read::<Option<f64>>(py, name, "a rate in bits per second or None", &rate)??;
-            if !(1.0..1e18).contains(&rate) {
-                self.failure.report(self.complaint(name, &format!("returned {rate} bits per second")));
-                return None;
-            }
-            Some(Rate(rate as u64))
-        })
-    }
-
-    fn pacing_quantum(&self, mss: u64) -> u64 {
-        let Some(hook) = self.instance.as_ref().and_then(|hooks| hooks.pacing_quantum.as_ref()) else { return 0 };
-        Python::attach(|py| {
-            let name = "pacing_quantum";
-            let quantum = self.guarded(py, name, || hook.call1(py, (mss,)))?;
-            self.read::<u64>(py, name, "a number of bytes", &quantum)
-        })
-        .unwrap_or_default()
-    }
-
-    fn take_flow(&mut self, flow: u32) {
-        self.flow = flow;
-        // One that draws begins once it has its stream.
-        if !self.needs.random {
-            self.begin(None);
-        }
-    }
-
-    fn take_random(&mut self, random: Random) {
-        self.begin(Some(random));
-    }
-
-    fn needs(&self) -> Needs {
-        self.needs
     }
 }
 
@@ -340,11 +140,47 @@ impl PluginControl for PythonControl {
             file: self.file.clone_ref(py),
             parameters: self.parameters.clone(),
             needs: self.needs,
+            hooks: self.hooks,
             failure: self.failure.clone(),
             recorded: self.recorded.clone(),
             flow: self.flow,
             instance: None,
         }))
+    }
+
+    fn begin(&mut self, flow: u32, random: Option<Random>) {
+        self.flow = flow;
+        self.instance = Python::attach(|py| self.guarded(py, "__init__", || self.made(py, random)));
+    }
+
+    fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    fn hooks(&self) -> u32 {
+        self.hooks
+    }
+
+    fn call(&self, hook: Hook, window: &mut Window, told: Told<'_>) -> Option<u64> {
+        let instance = self.instance.as_ref()?;
+        let method = instance.hooks[hook as usize].as_ref()?;
+        Python::attach(|py| {
+            if let Some(now) = told.now() {
+                instance.recorder.borrow_mut(py).at(now);
+            }
+            *instance.window.borrow_mut(py) = views::Window { window: *window, is_open: hook.changes_window() };
+            let answer = self.guarded(py, hook.name(), || instance.call(py, method, told))?;
+            *window = instance.window.borrow(py).window;
+            match hook.returns() {
+                Returns::Nothing => None,
+                Returns::Credit => self.read::<Option<u64>>(py, hook, &answer)?,
+                Returns::Bytes => self.read(py, hook, &answer),
+                Returns::Rate => {
+                    let rate = self.read::<Option<f64>>(py, hook, &answer)??;
+                    rate_of(rate).map_err(|what| self.failure.report(self.complaint(hook.name(), &what))).ok()
+                }
+            }
+        })
     }
 
     fn complaint(&self, hook: &str, what: &str) -> String {

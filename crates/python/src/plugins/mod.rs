@@ -14,7 +14,6 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use serde_json::Value;
 use sojourn_engine::failure::Failure;
 use sojourn_engine::plugin::{Plugins, Unloaded};
@@ -198,12 +197,12 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The hooks of an instance that its class defines, bound.
 struct Hooks<'py> {
     instance: Bound<'py, PyAny>,
-    defined: Bound<'py, PyDict>,
+    defined: Vec<String>,
 }
 
 impl Hooks<'_> {
     fn get(&self, hook: &str) -> PyResult<Option<Py<PyAny>>> {
-        if self.defined.contains(hook)? {
+        if self.defined.iter().any(|defined| defined == hook) {
             return Ok(Some(self.instance.getattr(hook)?.unbind()));
         }
         Ok(None)

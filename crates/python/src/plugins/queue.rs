@@ -4,7 +4,6 @@ use std::fmt;
 
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use sojourn_engine::failure::Failure;
 use sojourn_engine::queue::{PluginQueue, Seen, Verdict, View};
 use sojourn_engine::time::{Duration, Time};
@@ -64,7 +63,7 @@ impl PythonQueue {
         let recorder = Py::new(py, Recorder::new(values))?;
         let told = (parameters, shared, recorder.clone_ref(py), link);
         let instance = file.object.call_method1(py, "queue", told)?.into_bound(py);
-        let defined = file.object.getattr(py, "queue_hooks")?.into_bound(py).cast_into::<PyDict>()?;
+        let defined = file.object.getattr(py, "queue_hooks")?.extract(py)?;
         let hooks = Hooks { instance: instance.clone(), defined };
         let mut queue = PythonQueue {
             lines: instance.getattr("lines")?.extract()?,

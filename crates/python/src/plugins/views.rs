@@ -2,14 +2,15 @@
 //!
 //! The objects are made once a flow or queue and filled anew for each call, so they are valid only during the call.
 
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyAttributeError, PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use sojourn_engine::packet::LoadFactor;
 use sojourn_engine::queue::Seen;
 use sojourn_engine::random::{self, Purpose};
-use sojourn_engine::tcp::congestion::{self, CongestionEvent};
+use sojourn_engine::tcp::congestion::{self, CongestionEvent, Shown};
 use sojourn_engine::tcp::window;
-use sojourn_engine::time::{Duration, Time};
+use sojourn_engine::time::Time;
 
 /// The congestion window and its threshold, in bytes.
 #[pyclass(module = "sojourn._engine")]
@@ -133,68 +134,80 @@ impl Growth {
     }
 }
 
-/// An acknowledgement of new data.
-#[pyclass(module = "sojourn._engine")]
-#[derive(Default)]
-pub struct Ack {
-    pub ack: congestion::Ack,
+/// A value that hooks are shown.
+struct Value(Shown);
+
+impl<'py> IntoPyObject<'py> for Value {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self.0 {
+            Shown::Time(time) => time.map(|time| Time(time).seconds()).into_bound_py_any(py),
+            Shown::Number(number) => number.into_bound_py_any(py),
+            Shown::Flag(flag) => flag.into_bound_py_any(py),
+            Shown::Load(load) => load.map(loaded).into_bound_py_any(py),
+        }
+    }
 }
 
-#[pymethods]
-impl Ack {
-    #[getter]
-    fn now(&self) -> f64 {
-        self.ack.now.seconds()
-    }
-    #[getter]
-    fn acked(&self) -> u64 {
-        self.ack.acked
-    }
-    #[getter]
-    fn credit(&self) -> u64 {
-        self.ack.credit
-    }
-    #[getter]
-    fn rtt(&self) -> Option<f64> {
-        self.ack.rtt.map(Duration::seconds)
-    }
-    #[getter]
-    fn srtt(&self) -> f64 {
-        self.ack.srtt.seconds()
-    }
-    #[getter]
-    fn una(&self) -> u64 {
-        self.ack.una
-    }
-    #[getter]
-    fn nxt(&self) -> u64 {
-        self.ack.nxt
-    }
-    #[getter]
-    fn in_flight(&self) -> u64 {
-        self.ack.in_flight
-    }
-    #[getter]
-    fn one_way_delay(&self) -> Option<f64> {
-        self.ack.one_way_delay.map(Duration::seconds)
-    }
-    #[getter]
-    fn arrived(&self) -> Option<f64> {
-        self.ack.arrived.map(Time::seconds)
-    }
-    #[getter]
-    fn marked(&self) -> u64 {
-        self.ack.marked
-    }
-    #[getter]
-    fn load_factor(&self) -> Option<&'static str> {
-        self.ack.load_factor.map(|load| match load {
-            LoadFactor::Low => "low",
-            LoadFactor::High => "high",
-            LoadFactor::Overload => "overload",
-        })
+fn loaded(load: LoadFactor) -> &'static str {
+    match load {
+        LoadFactor::Low => "low",
+        LoadFactor::High => "high",
+        LoadFactor::Overload => "overload",
     }
 }
+
+macro_rules! views {
+    ($($structure:ident { $($field:ident)* })*) => {
+        $(view! { $structure { $($field)* } })*
+    };
+}
+
+/// A structure of the table, and what is not a value of it: rates.
+macro_rules! view {
+    (Delivery $fields:tt) => {
+        view! { @ Delivery $fields
+            #[getter]
+            fn rate(&self) -> Option<RateSample> {
+                self.shown.rate.map(|shown| RateSample { shown })
+            }
+        }
+    };
+    (RateSample $fields:tt) => {
+        view! { @ RateSample $fields
+            /// Bits per second, if the sample gives a rate.
+            #[getter]
+            fn rate(&self) -> Option<f64> {
+                self.shown.rate().map(|bytes| 8.0 * bytes)
+            }
+        }
+    };
+    (@ $structure:ident { $($field:ident)* } $($more:tt)*) => {
+        #[doc = concat!("See `congestion::", stringify!($structure), "`.")]
+        #[pyclass(module = "sojourn._engine")]
+        #[derive(Default)]
+        pub struct $structure {
+            pub shown: congestion::$structure,
+        }
+
+        #[pymethods]
+        impl $structure {
+            $(#[getter]
+            fn $field(&self) -> Value {
+                Value(self.shown.$field.into())
+            })*
+            $($more)*
+        }
+    };
+    ($structure:ident $fields:tt) => {
+        view! { @ $structure $fields }
+    };
+}
+
+sojourn_engine::shown!(views);
 
 /// A congestion event.
 #[pyclass(module = "sojourn._engine", frozen)]
@@ -226,138 +239,6 @@ impl Event {
     #[getter]
     fn abe(&self) -> bool {
         matches!(self.event, CongestionEvent::Ecn { abe: true, .. })
-    }
-}
-
-/// A sample of the delivery rate.
-#[pyclass(module = "sojourn._engine", frozen)]
-pub struct RateSample {
-    sample: congestion::RateSample,
-}
-
-#[pymethods]
-impl RateSample {
-    #[getter]
-    fn delivered(&self) -> u64 {
-        self.sample.delivered
-    }
-    #[getter]
-    fn interval(&self) -> Option<f64> {
-        self.sample.interval.map(Duration::seconds)
-    }
-    #[getter]
-    fn prior_delivered(&self) -> u64 {
-        self.sample.prior_delivered
-    }
-    #[getter]
-    fn app_limited(&self) -> bool {
-        self.sample.app_limited
-    }
-    #[getter]
-    fn in_flight_when_sent(&self) -> u64 {
-        self.sample.in_flight_when_sent
-    }
-    #[getter]
-    fn lost(&self) -> u64 {
-        self.sample.lost
-    }
-    #[getter]
-    fn rtt(&self) -> Option<f64> {
-        self.sample.rtt.map(Duration::seconds)
-    }
-    /// Bits per second, if the sample gives a rate.
-    #[getter]
-    fn rate(&self) -> Option<f64> {
-        self.sample.rate().map(|bytes| 8.0 * bytes)
-    }
-}
-
-/// What any acknowledgement shows, in any phase.
-#[pyclass(module = "sojourn._engine")]
-#[derive(Default)]
-pub struct Delivery {
-    pub delivery: congestion::Delivery,
-}
-
-#[pymethods]
-impl Delivery {
-    #[getter]
-    fn now(&self) -> f64 {
-        self.delivery.now.seconds()
-    }
-    #[getter]
-    fn delivered(&self) -> u64 {
-        self.delivery.delivered
-    }
-    #[getter]
-    fn total_delivered(&self) -> u64 {
-        self.delivery.total_delivered
-    }
-    #[getter]
-    fn lost(&self) -> u64 {
-        self.delivery.lost
-    }
-    #[getter]
-    fn marked(&self) -> u64 {
-        self.delivery.marked
-    }
-    #[getter]
-    fn rtt(&self) -> Option<f64> {
-        self.delivery.rtt.map(Duration::seconds)
-    }
-    #[getter]
-    fn srtt(&self) -> f64 {
-        self.delivery.srtt.seconds()
-    }
-    #[getter]
-    fn prior_in_flight(&self) -> u64 {
-        self.delivery.prior_in_flight
-    }
-    #[getter]
-    fn in_flight(&self) -> u64 {
-        self.delivery.in_flight
-    }
-    #[getter]
-    fn rate(&self) -> Option<RateSample> {
-        self.delivery.rate.map(|sample| RateSample { sample })
-    }
-    #[getter]
-    fn in_recovery(&self) -> bool {
-        self.delivery.in_recovery
-    }
-}
-
-/// A segment that was found lost.
-#[pyclass(module = "sojourn._engine", frozen)]
-pub struct LostSegment {
-    pub lost: congestion::LostSegment,
-}
-
-#[pymethods]
-impl LostSegment {
-    #[getter]
-    fn now(&self) -> f64 {
-        self.lost.now.seconds()
-    }
-    #[getter]
-    fn segment(&self) -> u64 {
-        self.lost.segment
-    }
-    #[getter]
-    fn in_flight_when_sent(&self) -> u64 {
-        self.lost.in_flight_when_sent
-    }
-    #[getter]
-    fn lost(&self) -> u64 {
-        self.lost.lost
-    }
-    #[getter]
-    fn app_limited(&self) -> bool {
-        self.lost.app_limited
-    }
-    #[getter]
-    fn total_delivered(&self) -> u64 {
-        self.lost.total_delivered
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 
-use super::{Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs};
+use super::{Ack, CongestionControl, CongestionEvent, Delivery, Hook, LostSegment, Needs, Told};
 use crate::failure::Failure;
 use crate::random::Random;
 use crate::tcp::window::Window;
@@ -11,9 +11,21 @@ use crate::time::{Duration, Time};
 use crate::units::Rate;
 
 /// A congestion control from outside the engine.
-pub trait PluginControl: CongestionControl + Debug + Send + Sync {
+pub trait PluginControl: Debug + Send + Sync {
     /// One with the same parameters that has seen nothing yet: each flow has its own.
     fn fresh(&self) -> Box<dyn PluginControl>;
+
+    /// The flow begins, before all hooks. It draws from the stream, if it asks for one.
+    fn begin(&mut self, flow: u32, random: Option<Random>);
+
+    /// What it needs of the sender, besides what its hooks stand for.
+    fn needs(&self) -> Needs;
+
+    /// The hooks that it defines, a bit each.
+    fn hooks(&self) -> u32;
+
+    /// Calls a hook that it defines, which may change the window, and returns what that returns.
+    fn call(&self, hook: Hook, window: &mut Window, told: Told<'_>) -> Option<u64>;
 
     /// One line on what a hook did wrong, with the place in the user's file.
     fn complaint(&self, hook: &str, what: &str) -> String;
@@ -27,31 +39,49 @@ const LARGEST_WINDOW: u64 = 1 << 50;
 pub struct Plugin {
     control: Box<dyn PluginControl>,
     failure: Failure,
+    needs: Needs,
+    hooks: u32,
+    flow: u32,
 }
 
 impl Plugin {
     /// A plugin that complains to `failure`.
     pub fn new(control: Box<dyn PluginControl>, failure: Failure) -> Plugin {
-        Plugin { control, failure }
+        let hooks = control.hooks();
+        let asks = |need: &str| Hook::ALL.iter().any(|hook| hook.needs() == Some(need) && hooks & hook.bit() != 0);
+        let mut needs = control.needs();
+        needs.pacing |= asks("pacing");
+        needs.deliveries |= asks("deliveries");
+        Plugin { control, failure, needs, hooks, flow: 0 }
     }
 
-    /// Calls a hook that may change the window. What it sets must make sense; else the window stays, and the run ends.
-    fn guarded<T>(
-        &mut self,
-        hook: &str,
-        window: &mut Window,
-        call: impl FnOnce(&mut dyn PluginControl, &mut Window) -> T,
-    ) -> Option<T> {
-        if self.failure.is_set() {
+    fn complain(&self, hook: Hook, what: &str) {
+        self.failure.report(self.control.complaint(hook.name(), what));
+    }
+
+    /// Calls a hook that may not change the window, if there is one.
+    #[inline]
+    fn ask(&self, hook: Hook, window: &Window, told: Told<'_>) -> Option<u64> {
+        if self.hooks & hook.bit() == 0 || self.failure.is_set() {
+            return None;
+        }
+        self.control.call(hook, &mut window.clone(), told)
+    }
+
+    /// Calls a hook that may change the window, if there is one. What it sets must make sense; else the window stays, and the run
+    /// ends.
+    #[inline]
+    fn tell(&mut self, hook: Hook, window: &mut Window, told: Told<'_>) -> Option<u64> {
+        if self.hooks & hook.bit() == 0 || self.failure.is_set() {
             return None;
         }
         let mut changed = *window;
-        let answer = call(self.control.as_mut(), &mut changed);
+        let answer = self.control.call(hook, &mut changed, told);
         match fault(&changed, window) {
             None => *window = changed,
-            Some(what) => self.failure.report(self.control.complaint(hook, &what)),
+            Some(what) => self.complain(hook, &what),
         }
-        Some(answer)
+        answer
     }
 }
 
@@ -73,100 +103,111 @@ fn fault(changed: &Window, before: &Window) -> Option<String> {
 /// A plugin that has not run yet is cloned for each flow.
 impl Clone for Plugin {
     fn clone(&self) -> Plugin {
-        Plugin { control: self.control.fresh(), failure: self.failure.clone() }
+        Plugin { control: self.control.fresh(), failure: self.failure.clone(), ..*self }
     }
 }
 
 impl CongestionControl for Plugin {
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
-        self.guarded("increase", window, |control, window| control.increase(window, ack));
+        self.tell(Hook::Increase, window, Told::Ack(ack));
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
-        self.guarded("on_congestion", window, |control, window| control.on_congestion(window, event, now));
+        self.tell(Hook::OnCongestion, window, Told::Event(event, now));
+    }
+
+    fn on_established(&mut self, window: &mut Window, srtt: Duration, now: Time) {
+        self.tell(Hook::OnEstablished, window, Told::Times(&[srtt], Some(now)));
     }
 
     fn on_ack(&mut self, window: &Window, ack: &Ack) {
-        if !self.failure.is_set() {
-            self.control.on_ack(window, ack);
-        }
+        self.ask(Hook::OnAck, window, Told::Ack(ack));
     }
 
     fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
-        let hook = "increase_in_slow_start";
-        let left =
-            self.guarded(hook, window, |control, window| control.increase_in_slow_start(window, ack)).flatten()?;
+        let left = self.tell(Hook::IncreaseInSlowStart, window, Told::Ack(ack))?;
         if left > ack.credit {
             let what = format!("returned {left} bytes of credit; the acknowledgement had {}", ack.credit);
-            self.failure.report(self.control.complaint(hook, &what));
+            self.complain(Hook::IncreaseInSlowStart, &what);
         }
         Some(left.min(ack.credit))
     }
 
     fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
-        self.guarded("on_delivery", window, |control, window| control.on_delivery(window, delivery));
+        self.tell(Hook::OnDelivery, window, Told::Delivery(delivery));
     }
 
     fn on_segment_lost(&mut self, window: &mut Window, lost: &LostSegment) {
-        self.guarded("on_segment_lost", window, |control, window| control.on_segment_lost(window, lost));
+        self.tell(Hook::OnSegmentLost, window, Told::Lost(lost));
     }
 
     fn on_restart(&mut self, window: &mut Window, now: Time) {
-        self.guarded("on_restart", window, |control, window| control.on_restart(window, now));
+        self.tell(Hook::OnRestart, window, Told::Times(&[], Some(now)));
     }
 
     fn on_idle(&mut self, window: &mut Window, idle: Duration, now: Time) {
-        self.guarded("on_idle", window, |control, window| control.on_idle(window, idle, now));
+        self.tell(Hook::OnIdle, window, Told::Times(&[idle], Some(now)));
     }
 
     fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
-        if self.failure.is_set() {
+        let rate = self.ask(Hook::PacingRate, window, Told::Times(&[srtt], None))?;
+        if rate == 0 {
+            self.complain(Hook::PacingRate, "returned a rate of zero");
             return None;
         }
-        let rate = self.control.pacing_rate(window, srtt)?;
-        if rate == Rate(0) {
-            self.failure.report(self.control.complaint("pacing_rate", "returned a rate of zero"));
-            return None;
-        }
-        Some(rate)
+        Some(Rate(rate))
     }
 
     fn pacing_quantum(&self, mss: u64) -> u64 {
-        if self.failure.is_set() { 0 } else { self.control.pacing_quantum(mss) }
+        let window = Window { cwnd: mss, ssthresh: u64::MAX, mss };
+        self.ask(Hook::PacingQuantum, &window, Told::Bytes(mss)).unwrap_or_default()
+    }
+
+    /// One that draws begins once it has its stream.
+    fn take_flow(&mut self, flow: u32) {
+        self.flow = flow;
+        if !self.needs.random {
+            self.control.begin(flow, None);
+        }
     }
 
     fn take_random(&mut self, random: Random) {
-        self.control.take_random(random);
-    }
-
-    fn take_flow(&mut self, flow: u32) {
-        self.control.take_flow(flow);
+        self.control.begin(self.flow, Some(random));
     }
 
     fn needs(&self) -> Needs {
-        self.control.needs()
+        self.needs
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use super::*;
 
-    /// Sets the windows it was made with, one an acknowledgement.
-    #[derive(Clone, Debug)]
-    struct Sets(Vec<Window>);
+    /// Sets a window.
+    #[derive(Debug)]
+    struct Sets(Mutex<Window>);
 
-    impl CongestionControl for Sets {
-        fn increase(&mut self, window: &mut Window, _ack: &Ack) {
-            *window = self.0.remove(0);
-        }
-
-        fn on_congestion(&mut self, _window: &mut Window, _event: CongestionEvent, _now: Time) {}
-    }
-
-    impl PluginControl for Sets {
+    impl PluginControl for Arc<Sets> {
         fn fresh(&self) -> Box<dyn PluginControl> {
             Box::new(self.clone())
+        }
+
+        fn begin(&mut self, _flow: u32, _random: Option<Random>) {}
+
+        fn needs(&self) -> Needs {
+            Needs::default()
+        }
+
+        fn hooks(&self) -> u32 {
+            Hook::Increase.bit()
+        }
+
+        fn call(&self, _hook: Hook, window: &mut Window, _told: Told<'_>) -> Option<u64> {
+            *window = *self.0.lock().unwrap();
+            None
         }
 
         fn complaint(&self, hook: &str, what: &str) -> String {
@@ -188,10 +229,12 @@ mod tests {
             (Window { mss: 500, ..window }, "increase changed mss, which the connection has agreed on"),
         ] {
             let failure = Failure::default();
-            let mut plugin = Plugin::new(Box::new(Sets(vec![Window { cwnd: 11_000, ..window }, set])), failure.clone());
+            let sets = Arc::new(Sets(Mutex::new(Window { cwnd: 11_000, ..window })));
+            let mut plugin = Plugin::new(Box::new(sets.clone()), failure.clone());
             let mut current = window;
             plugin.increase(&mut current, &Ack::default());
             assert_eq!((current.cwnd, failure.get()), (11_000, None));
+            *sets.0.lock().unwrap() = set;
             for _ in 0..2 {
                 plugin.increase(&mut current, &Ack::default());
                 assert_eq!((current.cwnd, failure.get()), (11_000, Some(complaint)));
