@@ -11,8 +11,9 @@ import pytest
 
 import sojourn
 from conftest import ROOT
+from laboratory import MISSING, Headless, Refused
 from own_files import SCALABLE, SCALABLE_C, WriteScenario, needs_compiler, own_tcp
-from sojourn import _engine, catalogue
+from sojourn import _engine, api, catalogue
 from sojourn.plugins import CongestionControl
 from sojourn.plugins.hooks import hooks_of
 
@@ -157,6 +158,36 @@ def test_every_hook_is_heard(scenario_file: WriteScenario) -> None:
     heard = set(python["measure"])
     for hook in OWN["hooks"]:
         assert any(name in heard for name, *_ in recorded(hook)), hook["name"]
+
+
+def in_the_page(failing: str) -> str:
+    """The same in JavaScript, but that one hook fails when it is called, and says what it was told."""
+    lines = ["class Mine extends CongestionControl {"]
+    for hook in OWN["hooks"]:
+        told = ", ".join(f"{name}: {value}" for name, value, kind in recorded(hook) if kind != "load")
+        does = f"throw new Error(JSON.stringify({{ {told} }}));" if hook["name"] == failing else ANSWERS.get(hook["name"], "")
+        lines.append(f"  {hook['name']}({', '.join(hook['told'])}) {{ {does} }}")
+    return "\n".join([*lines, "}"])
+
+
+@pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
+def test_every_hook_is_heard_in_the_page(scenario_file: WriteScenario) -> None:
+    """All hooks are called in the laboratory's engine too, and are told first what a file in Python is told first."""
+    run = api.single_run(busy(scenario_file, "mine.py", in_python()))
+    heard = sojourn.run(busy(scenario_file, "mine.py", in_python())).series
+    lab = Headless()
+    if lab.ask("catalogue")["digest"] != _engine.digest():
+        lab.close()
+        pytest.skip("the laboratory is of other sources than the engine (make setup lab)")
+    for hook in OWN["hooks"]:
+        own = {"name": "mine", "text": in_the_page(hook["name"])}
+        with pytest.raises(Refused) as failed:
+            lab.ask("run", specification={**run.specification, "plugins": [own]})
+        _, _, told = str(failed.value).partition(f": {hook['name']}: Error: ")
+        for name, value in json.loads(told).items():
+            if value is not None:
+                assert heard.filter(measure=name)["value"][0] == value, name
+    lab.close()
 
 
 def test_hooks_in_python() -> None:

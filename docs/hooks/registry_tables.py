@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from made.results import ROOT
 from prose import table
 from sojourn import catalogue, figures
 from sojourn.figures import Family
@@ -53,10 +54,16 @@ def _shown() -> str:
     return table(("Argument", "Has"), ([f"`{name}`", ", ".join(f"`{field}`" for field in fields)] for name, fields in shown))
 
 
+def _order() -> str:
+    lines = (ROOT / "crates/engine/src/tcp/governor.rs").read_text(encoding="utf-8").splitlines()
+    return "\n".join(line.removeprefix("//! ") for line in lines if line.startswith("//! |"))
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "metrics": _metrics,
     "floors": _floors,
     "hooks": _hooks,
     "shown": _shown,
+    "order": _order,
     **{f"figures, {family.lower()}": _figures(family) for family in Family},
 }

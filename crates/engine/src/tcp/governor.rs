@@ -1,18 +1,21 @@
 //! The governor of a sender's window: in which order the congestion control and slow start hear what happened, and how the
 //! window then moves.
 //!
-//! | what happened | what it calls, in order |
+//! | What happens | Hooks, in order |
 //! |---|---|
 //! | the handshake is done | `on_established` |
-//! | new data is acknowledged outside fast recovery | `on_ack`; then, if the window may grow, slow start or `increase`, or both |
-//! | a segment is found lost | `on_segment_lost`, before the acknowledgement that shows it |
-//! | fast recovery begins, or a timeout is the first of a segment | `on_congestion` with `Loss` |
-//! | marks are reported, once a window of data | `on_congestion` with `Ecn` |
-//! | slow start starts over | `on_congestion` with `Timeout` |
-//! | the latest reduction was spurious | `on_congestion` with `Spurious`, once the window is back |
-//! | any acknowledgement, after all of these | `on_delivery` |
-//! | segments leave after none was in flight for want of data | `on_restart` |
+//! | an acknowledgement shows that the latest loss was none | `on_congestion` for the spurious loss, once the window is back; then as any |
+//! | any acknowledgement | `on_segment_lost` for each segment that it shows to be lost |
+//! | it reports marks, once a window of data | `on_congestion` for the marks |
+//! | it begins fast recovery | `on_congestion` for the loss; if slow start is to start over, for that too |
+//! | or it acknowledges new data outside fast recovery | `on_ack`; then, if the window may grow, slow start (or `increase_in_slow_start`), `increase`, or both |
+//! | after all of these | `on_delivery` |
+//! | the retransmission timer expires | `on_congestion` for the loss if it is the first timeout of a segment, and for the timeout; then `on_segment_lost` for each segment |
 //! | the application has data again after a pause | `on_idle`; then the window falls if the pause was long, unless the algorithm governs |
+//! | segments leave after none was in flight for want of data | `on_restart` |
+//! | a segment is to be paced | `pacing_rate`, `pacing_quantum` |
+//!
+//! `docs/your-own-algorithm.md` shows this table.
 //!
 //! A lowered threshold moves the window when the recovery says so: at once ([`Governor::reduce`]), or over a round trip. An
 //! algorithm that governs ([`Needs::governs`]) sets the window alone, but for the single segment after a timeout.
