@@ -4,6 +4,7 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -175,19 +176,17 @@ def test_every_hook_is_heard_in_the_page(scenario_file: WriteScenario) -> None:
     """All hooks are called in the laboratory's engine too, and are told first what a file in Python is told first."""
     run = api.single_run(busy(scenario_file, "mine.py", in_python()))
     heard = sojourn.run(busy(scenario_file, "mine.py", in_python())).series
-    lab = Headless()
-    if lab.ask("catalogue")["digest"] != _engine.digest():
-        lab.close()
-        pytest.skip("the laboratory is of other sources than the engine (make setup lab)")
-    for hook in OWN["hooks"]:
-        own = {"name": "mine", "text": in_the_page(hook["name"])}
-        with pytest.raises(Refused) as failed:
-            lab.ask("run", specification={**run.specification, "plugins": [own]})
-        _, _, told = str(failed.value).partition(f": {hook['name']}: Error: ")
-        for name, value in json.loads(told).items():
-            if value is not None:
-                assert heard.filter(measure=name)["value"][0] == value, name
-    lab.close()
+    with closing(Headless()) as lab:
+        if lab.ask("catalogue")["digest"] != _engine.digest():
+            pytest.skip("the laboratory is of other sources than the engine (make setup lab)")
+        for hook in OWN["hooks"]:
+            own = {"name": "mine", "text": in_the_page(hook["name"])}
+            with pytest.raises(Refused) as failed:
+                lab.ask("run", specification={**run.specification, "plugins": [own]})
+            _, _, told = str(failed.value).partition(f": {hook['name']}: Error: ")
+            for name, value in json.loads(told).items():
+                if value is not None:
+                    assert heard.filter(measure=name)["value"][0] == value, name
 
 
 def test_hooks_in_python() -> None:

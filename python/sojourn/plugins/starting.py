@@ -2,6 +2,7 @@
 
 from importlib.resources import files
 from pathlib import Path
+from textwrap import wrap
 
 from sojourn import catalogue
 from sojourn.errors import InputError
@@ -42,7 +43,8 @@ def _template(name: str) -> str:
 def _further_hooks(code: str) -> str:
     further = [hook for hook in catalogue.load().hooks if f" {hook.name}(" not in code]
     width = max(len(hook.call) for hook in further)
-    return "".join(f"    # {hook.call:{width}}  {hook.called}\n" for hook in further)
+    lines = (wrap(f"{hook.call:{width}}  {hook.called}", 120, subsequent_indent=" " * (width + 2)) for hook in further)
+    return "".join(f"    # {line}\n" for hook in lines for line in hook)
 
 
 def _of_class(name: str) -> str:
