@@ -4,7 +4,7 @@
 pub type Numbers = [f64; NUMBERS];
 
 /// As many as the hook with most needs.
-pub const NUMBERS: usize = 32;
+pub const NUMBERS: usize = 25;
 
 /// What a hook has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -101,10 +101,11 @@ fn numbers_of(shown: &impl Fields) -> impl Iterator<Item = f64> {
     shown.fields().map(|(_, value)| number(value))
 }
 
-/// What a hook is told, as numbers. Of a delivery, the rate sample follows, with its rate in bits per second, if there is one.
-fn numbers_told(told: Told<'_>) -> Vec<f64> {
+/// Writes what a hook is told. Of a delivery, the rate sample follows, with its rate in bits per second, if there is one.
+fn write(told: Told<'_>, numbers: &mut [f64]) {
+    let mut put = |told: &mut dyn Iterator<Item = f64>| numbers.iter_mut().zip(told).for_each(|(to, told)| *to = told);
     match told {
-        Told::Ack(ack) => numbers_of(ack).collect(),
+        Told::Ack(ack) => put(&mut numbers_of(ack)),
         Told::Event(event, now) => {
             let (kind, abe) = match event {
                 CongestionEvent::Loss { .. } => (0.0, false),
@@ -113,17 +114,17 @@ fn numbers_told(told: Told<'_>) -> Vec<f64> {
                 CongestionEvent::Spurious => (3.0, false),
             };
             let flight_size = event.flight_size().map_or(f64::NAN, |bytes| bytes as f64);
-            vec![now.seconds(), kind, flight_size, f64::from(u8::from(abe))]
+            put(&mut [now.seconds(), kind, flight_size, f64::from(u8::from(abe))].into_iter());
         }
         Told::Delivery(delivery) => {
             let rate = delivery.rate.unwrap_or_default();
             let has_rate = f64::from(u8::from(delivery.rate.is_some()));
             let bits = rate.rate().map_or(f64::NAN, |bytes| 8.0 * bytes);
-            numbers_of(delivery).chain([has_rate, bits]).chain(numbers_of(&rate)).collect()
+            put(&mut numbers_of(delivery).chain([has_rate, bits]).chain(numbers_of(&rate)));
         }
-        Told::Lost(lost) => numbers_of(lost).collect(),
-        Told::Times(times, now) => times.iter().map(|time| time.seconds()).chain(now.map(Time::seconds)).collect(),
-        Told::Bytes(bytes) => vec![bytes as f64],
+        Told::Lost(lost) => put(&mut numbers_of(lost)),
+        Told::Times(times, now) => put(&mut times.iter().map(|time| time.seconds()).chain(now.map(Time::seconds))),
+        Told::Bytes(bytes) => numbers[0] = bytes as f64,
     }
 }
 
@@ -161,13 +162,12 @@ impl PluginControl for PageControl {
 
     fn call(&self, hook: Hook, window: &mut Window, told: Told<'_>) -> Option<u64> {
         let instance = self.instance?;
-        let told = numbers_told(told);
         let mut numbers: Numbers = [f64::NAN; NUMBERS];
         numbers[0] = window.cwnd as f64;
         numbers[1] = window.ssthresh as f64;
         numbers[2] = window.mss as f64;
         numbers[3] = f64::from(u8::from(hook.changes_window()));
-        numbers[4..4 + told.len()].copy_from_slice(&told);
+        write(told, &mut numbers[4..]);
         let answer = page::called(instance, hook as u32, &mut numbers);
         if answer == Answer::Failed {
             self.failure.report(crate::given());

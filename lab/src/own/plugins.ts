@@ -10,7 +10,7 @@ interface Memory {
   draw(instance: number, count: number): number;
 }
 
-const NUMBERS = 32;
+const NUMBERS = 25;
 const NONE = 0xffffffff;
 const [NOTHING, NUMBER, FAILED] = [0, 1, 2];
 
@@ -26,31 +26,48 @@ interface Instance {
 /** Where what a hook is told begins: after the window. */
 const TOLD = 4;
 
-const known = (value: number): number | null => (Number.isNaN(value) ? null : value);
+interface Shown {
+  readonly numbers: Float64Array;
+}
 
+const known = (value: number | undefined): number | null => (value === undefined || Number.isNaN(value) ? null : value);
+
+/** Getters of the number at a place. A function of its own for each kind is what engines of JavaScript make fast. */
 const KINDS = {
-  time: known,
-  number: (value: number) => value,
-  flag: (value: number) => value === 1,
-  load: (value: number) => ["low", "high", "overload"][value] ?? null,
-  event: (value: number) => ["loss", "ecn", "timeout", "spurious"][value],
+  time: (at: number) =>
+    function (this: Shown) {
+      return known(this.numbers[at]);
+    },
+  number: (at: number) =>
+    function (this: Shown) {
+      return this.numbers[at];
+    },
+  flag: (at: number) =>
+    function (this: Shown) {
+      return this.numbers[at] === 1;
+    },
+  load: (at: number) =>
+    function (this: Shown) {
+      return ["low", "high", "overload"][this.numbers[at] ?? NaN] ?? null;
+    },
+  event: (at: number) =>
+    function (this: Shown) {
+      return ["loss", "ecn", "timeout", "spurious"][this.numbers[at] ?? 0];
+    },
 };
 
 type Fields = [name: string, kind: keyof typeof KINDS][];
-type Shape = new (numbers: Float64Array) => object;
+type Shape = new (numbers: Float64Array) => Shown;
 
 /** What shows numbers, of which the first is that at `from`, by their names. */
 function shape(fields: Fields, from: number): Shape {
-  class Shown {
+  class Named {
     constructor(readonly numbers: Float64Array) {}
   }
   fields.forEach(([name, kind], place) => {
-    const get = function (this: Shown): unknown {
-      return KINDS[kind](this.numbers[from + place] ?? NaN);
-    };
-    Object.defineProperty(Shown.prototype, name, { get, enumerable: true });
+    Object.defineProperty(Named.prototype, name, { get: KINDS[kind](from + place), enumerable: true });
   });
-  return Shown;
+  return Named;
 }
 
 /** What shows the numbers that a hook is told, by the name of its argument; those that have none here are numbers. */
@@ -58,7 +75,7 @@ function shapes(shown: OwnAlgorithms["shown"]): Map<string, Shape> {
   const end = TOLD + shown.Delivery.length;
   const RateSample = shape([["rate", "time"], ...shown.RateSample], end + 1);
   const Delivery = shape(shown.Delivery, TOLD);
-  const get = function (this: { numbers: Float64Array }): object | null {
+  const get = function (this: Shown): object | null {
     return this.numbers[end] === 1 ? new RateSample(this.numbers) : null;
   };
   Object.defineProperty(Delivery.prototype, "rate", { get, enumerable: true });
@@ -80,14 +97,16 @@ export class Plugins {
   private files: { name: string; loaded: Loaded | null; problem: string }[] = [];
   private instances: Instance[] = [];
   private hooks: readonly Hook[] = [];
-  private shapes = new Map<string, Shape>();
+  /** What each hook is told: the window, what has a shape, or a number. */
+  private told: ("window" | Shape | null)[][] = [];
 
   constructor(private readonly memory: Memory) {}
 
   /** The hooks that the engine calls, and what it shows them. */
   know(own: OwnAlgorithms): void {
     this.hooks = own.hooks;
-    this.shapes = shapes(own.shown);
+    const known = shapes(own.shown);
+    this.told = own.hooks.map(({ told }) => told.map((each) => (each === "window" ? each : (known.get(each) ?? null))));
   }
 
   /** The plugins of the run that is to begin. */
@@ -146,12 +165,11 @@ export class Plugins {
       window.show(numbers);
       try {
         let place = TOLD;
-        const told = called.told.map((argument) => {
-          if (argument === "window") return window;
-          const Shown = this.shapes.get(argument);
-          return Shown ? new Shown(numbers) : numbers[place++];
-        });
-        const answer = method.call(object, ...told);
+        const told: unknown[] = [];
+        for (const Told of this.told[hook] ?? []) {
+          told.push(Told === "window" ? window : Told ? new Told(numbers) : numbers[place++]);
+        }
+        const answer = method.apply(object, told);
         const out = this.memory.numbers(at, NUMBERS);
         window.take(out);
         if (!called.returns || answer === null || answer === undefined) return NOTHING;
