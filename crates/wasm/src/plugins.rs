@@ -9,7 +9,7 @@ use sojourn_engine::plugin::Plugins;
 use sojourn_engine::queue::PluginQueue;
 use sojourn_engine::random::Random;
 use sojourn_engine::tcp::congestion::{
-    CongestionEvent, Fields, Hook, Needs, PluginControl, Returns, Shown, Told, rate_of,
+    self, CongestionEvent, Hook, Needs, PluginControl, Returns, Shown, Told, rate_of,
 };
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::Time;
@@ -97,15 +97,31 @@ fn number(shown: Shown) -> f64 {
     }
 }
 
-fn numbers_of(shown: &impl Fields) -> impl Iterator<Item = f64> {
-    shown.fields().map(|(_, value)| number(value))
+/// What hooks are shown, as numbers.
+trait Numbered {
+    fn numbers(&self) -> impl Iterator<Item = f64>;
+}
+
+macro_rules! numbered {
+    ($($structure:ident { $($field:ident)* })*) => {
+        $(impl Numbered for congestion::$structure {
+            fn numbers(&self) -> impl Iterator<Item = f64> {
+                [$(number(self.$field.into())),*].into_iter()
+            }
+        })*
+    };
+}
+
+sojourn_engine::shown!(numbered);
+
+fn put(numbers: &mut [f64], told: impl IntoIterator<Item = f64>) {
+    numbers.iter_mut().zip(told).for_each(|(to, told)| *to = told);
 }
 
 /// Writes what a hook is told. Of a delivery, the rate sample follows, with its rate in bits per second, if there is one.
 fn write(told: Told<'_>, numbers: &mut [f64]) {
-    let mut put = |told: &mut dyn Iterator<Item = f64>| numbers.iter_mut().zip(told).for_each(|(to, told)| *to = told);
     match told {
-        Told::Ack(ack) => put(&mut numbers_of(ack)),
+        Told::Ack(ack) => put(numbers, ack.numbers()),
         Told::Event(event, now) => {
             let (kind, abe) = match event {
                 CongestionEvent::Loss { .. } => (0.0, false),
@@ -114,16 +130,16 @@ fn write(told: Told<'_>, numbers: &mut [f64]) {
                 CongestionEvent::Spurious => (3.0, false),
             };
             let flight_size = event.flight_size().map_or(f64::NAN, |bytes| bytes as f64);
-            put(&mut [now.seconds(), kind, flight_size, f64::from(u8::from(abe))].into_iter());
+            put(numbers, [now.seconds(), kind, flight_size, f64::from(u8::from(abe))]);
         }
         Told::Delivery(delivery) => {
             let rate = delivery.rate.unwrap_or_default();
             let has_rate = f64::from(u8::from(delivery.rate.is_some()));
             let bits = rate.rate().map_or(f64::NAN, |bytes| 8.0 * bytes);
-            put(&mut numbers_of(delivery).chain([has_rate, bits]).chain(numbers_of(&rate)));
+            put(numbers, delivery.numbers().chain([has_rate, bits]).chain(rate.numbers()));
         }
-        Told::Lost(lost) => put(&mut numbers_of(lost)),
-        Told::Times(times, now) => put(&mut times.iter().map(|time| time.seconds()).chain(now.map(Time::seconds))),
+        Told::Lost(lost) => put(numbers, lost.numbers()),
+        Told::Times(times, now) => put(numbers, times.iter().map(|time| time.seconds()).chain(now.map(Time::seconds))),
         Told::Bytes(bytes) => numbers[0] = bytes as f64,
     }
 }

@@ -220,30 +220,10 @@ macro_rules! shown {
     };
 }
 
-/// What has fields that hooks are shown.
-pub trait Fields {
-    /// Each with its value, in order.
-    fn fields(&self) -> impl Iterator<Item = (&'static str, Shown)>;
-}
-
-macro_rules! fields {
+macro_rules! structures {
     ($($structure:ident { $($field:ident)* })*) => {
-        $(impl Fields for $structure {
-            fn fields(&self) -> impl Iterator<Item = (&'static str, Shown)> {
-                [$((stringify!($field), Shown::from(self.$field))),*].into_iter()
-            }
-        })*
-
-        fn structures() -> Value {
-            json!({$(stringify!($structure): kinds(&$structure::default())),*})
-        }
+        json!({$(stringify!($structure): [$([stringify!($field), Shown::from($structure::default().$field).kind()]),*]),*})
     };
-}
-
-shown!(fields);
-
-fn kinds(fields: &impl Fields) -> Vec<[&'static str; 2]> {
-    fields.fields().map(|(name, shown)| [name, shown.kind()]).collect()
 }
 
 /// The hooks and what they are shown, for the catalogue.
@@ -261,5 +241,5 @@ pub fn catalogue() -> Value {
             })
         })
         .collect();
-    json!({"hooks": hooks, "shown": structures()})
+    json!({"hooks": hooks, "shown": shown!(structures)})
 }

@@ -43,7 +43,7 @@ use std::sync::Arc;
 
 pub use cubic::CubicRules;
 pub use growth::Growth;
-pub use hooks::{Fields, Hook, Returns, Shown, Told, rate_of};
+pub use hooks::{Hook, Returns, Shown, Told, rate_of};
 pub use linux::Rules;
 pub use ns3::Rules as Ns3Rules;
 pub use plugin::{Plugin, PluginControl};
