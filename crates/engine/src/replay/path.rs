@@ -287,7 +287,7 @@ impl Path {
         let is_new_loss = self.find_losses();
         let back = Duration(self.rtt.0 / 2);
         let timestamps = Some(Timestamps { sent: Time::ZERO + now.since(Time::ZERO + back), echo: self.echo });
-        let mut delivery = Delivery {
+        let delivery = Delivery {
             now,
             delivered: delivered * mss,
             total_delivered: self.estimator.delivered(),
@@ -299,7 +299,6 @@ impl Path {
             prior_in_flight: prior_in_flight * mss,
             in_flight: self.in_flight * mss,
             rate: self.estimator.take_sample(now),
-            in_recovery: false,
             nxt: self.sequence(self.nxt),
             timestamps,
             ..Delivery::default()
@@ -308,22 +307,34 @@ impl Path {
         let ack = Ack {
             now,
             acked,
-            credit: delivered * mss,
+            credit: delivery.delivered,
             rtt,
-            srtt: self.rto.srtt(),
+            srtt: delivery.srtt,
             una: self.sequence(self.una()),
-            nxt: self.sequence(self.nxt),
-            in_flight: self.in_flight * mss,
+            nxt: delivery.nxt,
+            in_flight: delivery.in_flight,
             follows_gap: std::mem::replace(&mut self.has_gap, has_gap),
             one_way_delay: Some(last.one_way_delay),
             arrived: timestamps.map(|timestamps| timestamps.sent),
             timestamps,
-            marked: marked * mss,
+            marked: delivery.marked,
             load_factor: None,
         };
+        let kind = self.tell(&ack, is_new_loss);
+        let in_recovery = self.phase != Phase::Open;
+        self.each(|lane| lane.deliver(&Delivery { in_recovery, ..delivery }));
+        if kind == Kind::Loss {
+            // A module of Linux is told here that recovery has begun, and may lower ssthresh once more.
+            self.each(Lane::fall);
+        }
+        self.row(kind, rtt)
+    }
+
+    /// Answers the marks of an acknowledgement, continues recovery or grows the windows. Returns what happened.
+    fn tell(&mut self, ack: &Ack, is_new_loss: bool) -> Kind {
         let mut kind = if std::mem::take(&mut self.has_paused) { Kind::Restart } else { Kind::Acknowledgement };
-        if marked > 0 && self.phase == Phase::Open && self.una() >= self.answered {
-            self.each(|lane| lane.answer_marks(now));
+        if ack.marked > 0 && self.phase == Phase::Open && self.una() >= self.answered {
+            self.each(|lane| lane.answer_marks(ack.now));
             self.answered = self.nxt;
             kind = Kind::Mark;
         }
@@ -342,8 +353,8 @@ impl Path {
                     self.phase = Phase::Open;
                 }
                 let phase = self.phase;
-                if acked > 0 {
-                    self.each(|lane| lane.acknowledge(&ack, phase));
+                if ack.acked > 0 {
+                    self.each(|lane| lane.acknowledge(ack, phase));
                 }
                 if is_new_loss && phase == Phase::Open {
                     self.enter_recovery();
@@ -351,13 +362,7 @@ impl Path {
                 }
             }
         }
-        delivery.in_recovery = self.phase != Phase::Open;
-        self.each(|lane| lane.deliver(&delivery));
-        if kind == Kind::Loss {
-            // A module of Linux is told here that recovery has begun, and may lower ssthresh once more.
-            self.each(Lane::fall);
-        }
-        self.row(kind, rtt)
+        kind
     }
 
     fn each(&mut self, tell: impl Fn(&mut Lane)) {
