@@ -51,14 +51,14 @@ class Metric:
     name: str
     #: In words, in lower case, such as ``mean sojourn time``.
     title: str
-    scope: Scope
-    #: Of stored values and published tables; empty if it has none.
-    unit: str
     #: Digits after the point of a value in ``unit``.
     decimals: int
     #: The formula in Markdown, for docs/measures.md.
     definition: str
     compute: "Callable[[Observation], float | None]"
+    scope: Scope = Scope.RUN
+    #: Of stored values and published tables; empty if it has none.
+    unit: str = ""
     #: Where the definition comes from, if it is a paper's.
     source: str = ""
     #: Which values users prefer, where that is plain; harm is defined of such metrics only.

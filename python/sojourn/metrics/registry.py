@@ -4,6 +4,7 @@ Nothing heavy is imported: commands read this that compute nothing.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sojourn.metrics import formulas, transfers, video
@@ -74,8 +75,6 @@ def _fairness_within(scale: float) -> Metric:
     return Metric(
         name=f"jain_{name}",
         title=f"Jain's index within {told}",
-        scope=Scope.RUN,
-        unit="",
         decimals=3,
         better=Better.MORE,
         figure=f"fairness-{name}",
@@ -98,82 +97,66 @@ def _starved(seen: "Observation") -> float | None:
     return 100 * formulas.share_below(rates, formulas.STARVED * formulas.mean(rates)) if len(rates) > 1 else None
 
 
+#: What throughputs have in common.
+_throughput = partial(Metric, unit="Mbit/s", decimals=2, fair_share_floor=FAIR_SHARE_FLOOR)
+
+#: What times have in common that packets and hosts take.
+_time = partial(Metric, unit="s", decimals=5, better=Better.LESS)
+
+_sojourn_time = partial(_time, scope=Scope.QUEUE, display=MILLISECONDS, main=True)
+
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric(
+        _throughput(
             name="q1_mbps",
             title="first quartile of throughput",
-            scope=Scope.RUN,
-            unit="Mbit/s",
-            decimals=2,
             better=Better.MORE,
             figure="throughput-q1",
             definition="p25 of x over flows",
             compute=_of_flows(lambda x: formulas.quantile(x, 0.25)),
-            fair_share_floor=FAIR_SHARE_FLOOR,
         ),
-        Metric(
+        _throughput(
             name="median_mbps",
             title="median throughput",
-            scope=Scope.RUN,
-            unit="Mbit/s",
-            decimals=2,
             better=Better.MORE,
             figure="throughput-median",
             definition="p50 of x over flows",
             compute=_of_flows(lambda x: formulas.quantile(x, 0.5)),
-            fair_share_floor=FAIR_SHARE_FLOOR,
         ),
-        Metric(
+        _throughput(
             name="q3_mbps",
             title="third quartile of throughput",
-            scope=Scope.RUN,
-            unit="Mbit/s",
-            decimals=2,
             better=Better.MORE,
             figure="throughput-q3",
             definition="p75 of x over flows",
             compute=_of_flows(lambda x: formulas.quantile(x, 0.75)),
-            fair_share_floor=FAIR_SHARE_FLOOR,
         ),
-        Metric(
+        _throughput(
             name="avg_mbps",
             title="mean throughput",
-            scope=Scope.RUN,
-            unit="Mbit/s",
-            decimals=2,
             better=Better.MORE,
             figure="throughput-mean",
             definition="mean of x over flows",
             compute=_of_flows(formulas.mean),
             main_of_group=True,
-            fair_share_floor=FAIR_SHARE_FLOOR,
         ),
-        Metric(
+        _throughput(
             name="sd_mbps",
             title="standard deviation of throughput",
-            scope=Scope.RUN,
-            unit="Mbit/s",
-            decimals=2,
             figure="throughput-deviation",
             definition="sqrt(Σ (x - mean)² / (n - 1)); null for one flow",
             compute=_of_flows(formulas.standard_deviation),
-            fair_share_floor=FAIR_SHARE_FLOOR,
         ),
-        Metric(
+        _throughput(
             name="total_mbps",
             title="total throughput",
-            scope=Scope.RUN,
-            unit="Mbit/s",
-            decimals=2,
             better=Better.MORE,
             figure="throughput",
             definition="Σ x",
             compute=_of_flows(formulas.total),
             main=True,
             main_of_group=True,
-            fair_share_floor=FAIR_SHARE_FLOOR,
         ),
         Metric(
             name="share_pct",
@@ -205,8 +188,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             name="jain",
             title="Jain's index of long-lived flows",
-            scope=Scope.RUN,
-            unit="",
             decimals=2,
             better=Better.MORE,
             figure="fairness",
@@ -222,13 +203,9 @@ METRICS: dict[str, Metric] = {
             floor=0.05,
             ends=(0, 1),
         ),
-        Metric(
+        _time(
             name="rtt_mean_s",
             title="mean round-trip time",
-            scope=Scope.RUN,
-            unit="s",
-            decimals=5,
-            better=Better.LESS,
             figure="round-trip-time",
             definition=(
                 "Σ `rtt_samples` · `rtt_mean` / Σ `rtt_samples` over flows: each sample has the same weight; null without samples"
@@ -237,13 +214,9 @@ METRICS: dict[str, Metric] = {
             display=MILLISECONDS,
             main_of_group=True,
         ),
-        Metric(
+        _time(
             name="delay_mean_s",
             title="mean one-way delay",
-            scope=Scope.RUN,
-            unit="s",
-            decimals=5,
-            better=Better.LESS,
             figure="delay-mean",
             definition=(
                 "Σ `delay_samples` · `delay_mean` / Σ `delay_samples` over flows: each packet has the same weight; null without "
@@ -253,38 +226,26 @@ METRICS: dict[str, Metric] = {
             display=MILLISECONDS,
             main_of_group=True,
         ),
-        Metric(
+        _time(
             name="delay_p95_s",
             title="p95 one-way delay",
-            scope=Scope.RUN,
-            unit="s",
-            decimals=5,
-            better=Better.LESS,
             figure="delay-p95",
             definition="mean of `delay_p95` over the flows that have one",
             compute=lambda seen: formulas.mean_of_known(seen.delay_p95),
             display=MILLISECONDS,
         ),
-        Metric(
+        _time(
             name="delay_p99_s",
             title="p99 one-way delay",
-            scope=Scope.RUN,
-            unit="s",
-            decimals=5,
-            better=Better.LESS,
             figure="delay-p99",
             definition="mean of `delay_p99` over the flows that have one",
             compute=lambda seen: formulas.mean_of_known(seen.delay_p99),
             display=MILLISECONDS,
             main_of_group=True,
         ),
-        Metric(
+        _time(
             name="jitter_s",
             title="interarrival jitter",
-            scope=Scope.RUN,
-            unit="s",
-            decimals=5,
-            better=Better.LESS,
             figure="jitter",
             definition="mean of `jitter` over the flows that have one",
             source="RFC 3550, section 6.4.1",
@@ -292,13 +253,9 @@ METRICS: dict[str, Metric] = {
             display=MILLISECONDS,
             main_of_group=True,
         ),
-        Metric(
+        _time(
             name="startup_s",
             title="start-up time",
-            scope=Scope.RUN,
-            unit="s",
-            decimals=5,
-            better=Better.LESS,
             figure="startup-time",
             definition="mean of `established` - `start` over TCP flows that have both: the handshake, with retries of lost SYNs",
             source="RFC 7928, section 2.2",
@@ -308,8 +265,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             name="mos",
             title="mean opinion score of calls",
-            scope=Scope.RUN,
-            unit="",
             decimals=2,
             better=Better.MORE,
             definition="mean of `mos` over flows of `voice`",
@@ -322,8 +277,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             name="mos_least",
             title="opinion score of the worst call",
-            scope=Scope.RUN,
-            unit="",
             decimals=2,
             better=Better.MORE,
             definition="minimum of `mos` over flows of `voice`",
@@ -331,13 +284,9 @@ METRICS: dict[str, Metric] = {
             compute=lambda seen: formulas.least_of_known(seen.mos),
             ends=(1, 4.5),
         ),
-        Metric(
+        _time(
             name="mouth_to_ear_s",
             title="mouth-to-ear delay",
-            scope=Scope.RUN,
-            unit="s",
-            decimals=5,
-            better=Better.LESS,
             figure="mouth-to-ear",
             definition="mean of `mouth_to_ear` over flows of `voice`",
             source="ITU-T G.114",
@@ -347,7 +296,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             name="call_loss_pct",
             title="unheard packets of calls",
-            scope=Scope.RUN,
             unit="%",
             decimals=2,
             better=Better.LESS,
@@ -361,7 +309,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             name="rpm",
             title="responsiveness",
-            scope=Scope.RUN,
             unit="1/min",
             decimals=0,
             better=Better.MORE,
@@ -377,7 +324,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             name="convergence_s",
             title="convergence time",
-            scope=Scope.RUN,
             unit="s",
             decimals=1,
             better=Better.LESS,
@@ -393,8 +339,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             name="instability",
             title="instability of throughput",
-            scope=Scope.RUN,
-            unit="",
             decimals=3,
             better=Better.LESS,
             definition=(
@@ -409,8 +353,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             name="rate_ratio",
             title="ratio of greatest to least throughput",
-            scope=Scope.RUN,
-            unit="",
             decimals=2,
             definition=(
                 "max x / min x over the long-lived flows; null with fewer than two, and if one got nothing, which "
@@ -424,7 +366,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             name="starved_pct",
             title="starved flows",
-            scope=Scope.RUN,
             unit="%",
             decimals=1,
             figure="starved-flows",
@@ -436,7 +377,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             name="starved_time_pct",
             title="time in starvation",
-            scope=Scope.RUN,
             unit="%",
             decimals=1,
             better=Better.LESS,
@@ -451,7 +391,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             name="retransmitted_pct",
             title="retransmission ratio",
-            scope=Scope.RUN,
             unit="%",
             decimals=2,
             better=Better.LESS,
@@ -464,7 +403,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             name="retransmissions",
             title="retransmissions",
-            scope=Scope.RUN,
             unit="packets",
             decimals=1,
             figure="retransmission-count",
@@ -475,7 +413,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             name="loss_pct",
             title="loss ratio",
-            scope=Scope.RUN,
             unit="%",
             decimals=2,
             better=Better.LESS,
@@ -574,7 +511,6 @@ METRICS: dict[str, Metric] = {
             name="utilisation",
             title="utilisation",
             scope=Scope.QUEUE,
-            unit="",
             decimals=4,
             definition="`utilisation`, from 0 to 1",
             compute=_of_queue(lambda queue: queue["utilisation"]),
@@ -583,44 +519,26 @@ METRICS: dict[str, Metric] = {
             floor=0.03,
             ends=(50, 100),
         ),
-        Metric(
+        _sojourn_time(
             name="sojourn_mean_s",
             title="mean sojourn time",
-            scope=Scope.QUEUE,
-            unit="s",
-            decimals=5,
-            better=Better.LESS,
             figure="sojourn-mean",
             definition="`sojourn_mean`",
             compute=_of_queue(lambda queue: queue["sojourn_mean"]),
-            display=MILLISECONDS,
-            main=True,
         ),
-        Metric(
+        _sojourn_time(
             name="sojourn_p50_s",
             title="median sojourn time",
-            scope=Scope.QUEUE,
-            unit="s",
-            decimals=5,
-            better=Better.LESS,
             figure="sojourn-median",
             definition="`sojourn_p50`",
             compute=_of_queue(lambda queue: queue["sojourn_p50"]),
-            display=MILLISECONDS,
-            main=True,
         ),
-        Metric(
+        _sojourn_time(
             name="sojourn_p99_s",
             title="p99 sojourn time",
-            scope=Scope.QUEUE,
-            unit="s",
-            decimals=5,
-            better=Better.LESS,
             figure="sojourn-p99",
             definition="`sojourn_p99`",
             compute=_of_queue(lambda queue: queue["sojourn_p99"]),
-            display=MILLISECONDS,
-            main=True,
         ),
         *transfers.metrics(),
         *video.metrics(),

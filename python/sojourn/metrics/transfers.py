@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sojourn.metrics import formulas
 from sojourn.metrics.kinds import KINDS
-from sojourn.metrics.metric import MILLISECONDS, Better, Display, Metric, Scope
+from sojourn.metrics.metric import MILLISECONDS, Better, Display, Metric
 
 if TYPE_CHECKING:
     from sojourn.metrics.formulas import Array
@@ -145,7 +145,6 @@ def _of_class(size_class: SizeClass, name: str, quantity: _Quantity) -> Metric:
     return Metric(
         name="_".join(filter(None, (quantity.name, size_class.name, name, quantity.unit))),
         title=f"{words} {quantity.title}{among}",
-        scope=Scope.RUN,
         unit=quantity.unit,
         decimals=quantity.decimals,
         figure="-".join(filter(None, (quantity.title.replace(" ", "-"), size_class.name, name))),
@@ -180,7 +179,6 @@ def _of_queries(name: str) -> Metric:
     return Metric(
         name=f"query_time_{name}_s",
         title=f"{words} query time",
-        scope=Scope.RUN,
         unit="s",
         decimals=5,
         figure=f"query-time-{name}",
@@ -197,8 +195,6 @@ def _counted(count: _Count) -> Metric:
     return Metric(
         name=count.column,
         title=count.title,
-        scope=Scope.RUN,
-        unit="",
         decimals=count.decimals,
         definition=f"Σ `{count.column}` over flows; null without transfers",
         compute=lambda seen: formulas.total_of_known(count.values(seen)),

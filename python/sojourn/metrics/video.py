@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sojourn.metrics import formulas
-from sojourn.metrics.metric import Better, Metric, Scope
+from sojourn.metrics.metric import Better, Metric
 
 if TYPE_CHECKING:
     from sojourn.metrics.formulas import Array
@@ -38,7 +38,6 @@ def metrics() -> Iterator[Metric]:
     yield Metric(
         name="video_mbps",
         title="bit rate of video",
-        scope=Scope.RUN,
         unit="Mbit/s",
         decimals=2,
         better=Better.MORE,
@@ -51,7 +50,6 @@ def metrics() -> Iterator[Metric]:
     yield Metric(
         name="video_stalled_pct",
         title="time in which video stalled",
-        scope=Scope.RUN,
         unit="%",
         decimals=2,
         better=Better.LESS,
@@ -64,7 +62,6 @@ def metrics() -> Iterator[Metric]:
     yield Metric(
         name="video_stalls_per_hour",
         title="stalls an hour of video",
-        scope=Scope.RUN,
         unit="1/h",
         decimals=1,
         better=Better.LESS,
@@ -76,7 +73,6 @@ def metrics() -> Iterator[Metric]:
     yield Metric(
         name="video_switches_per_minute",
         title="changes of bit rate a minute of video",
-        scope=Scope.RUN,
         unit="1/min",
         decimals=2,
         better=Better.LESS,
@@ -87,7 +83,6 @@ def metrics() -> Iterator[Metric]:
     yield Metric(
         name="video_start_delay_s",
         title="start delay of video",
-        scope=Scope.RUN,
         unit="s",
         decimals=2,
         better=Better.LESS,
