@@ -4,14 +4,12 @@ from pathlib import Path
 
 import click
 
-from sojourn.cli.options import Command, backends_option, cells_of, changes_of, only_option, set_option, trust_option
+from sojourn.cli.options import Command, backends_option, cells_of, changes_of, scenario_options
 
 
 @click.command("check", cls=Command)
 @click.argument("file", metavar="FILE|STUDY", type=click.Path(path_type=Path))
-@only_option
-@set_option
-@trust_option
+@scenario_options
 @backends_option
 def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend: tuple[str, ...]) -> None:
     """Check a scenario, sweep or study, or an algorithm of your own.

@@ -4,18 +4,7 @@ from pathlib import Path
 
 import click
 
-from sojourn.cli.options import (
-    RESULTS,
-    Command,
-    backend_option,
-    cells_of,
-    changes_of,
-    only_option,
-    option,
-    seed_option,
-    set_option,
-    trust_option,
-)
+from sojourn.cli.options import RESULTS, Command, backend_option, cells_of, changes_of, option, scenario_options, seed_option
 from sojourn.errors import InputError
 
 
@@ -31,9 +20,7 @@ from sojourn.errors import InputError
     help="Write to this file; with tcp-info to a new or empty directory, one file per connection.",
 )
 @option("--link", metavar="LINK", show_default="the first with a queue", help='With pcapng, capture this link: "left->right".')
-@only_option
-@set_option
-@trust_option
+@scenario_options
 @seed_option
 @backend_option
 def command(

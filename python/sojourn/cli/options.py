@@ -153,6 +153,16 @@ progress_option = option(
 )
 
 
+def scenario_options(command: FunctionT) -> FunctionT:
+    """``--only``, ``--set`` and ``--trust``, for commands that take a scenario."""
+    return only_option(set_option(trust_option(command)))
+
+
+def execution_options(command: FunctionT) -> FunctionT:
+    """``--backend`` of several, ``--jobs``, ``--cluster`` and ``--progress``, for commands that carry out campaigns."""
+    return backends_option(jobs_option(cluster_option(progress_option(command))))
+
+
 def form_options(command: Callable[..., None]) -> Callable[..., None]:
     """``--json`` and ``--csv``, for commands that print tables: their parameter ``form``."""
 

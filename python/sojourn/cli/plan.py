@@ -12,20 +12,16 @@ from sojourn.cli.options import (
     changes_of,
     form_options,
     jobs_option,
-    only_option,
     out_option,
+    scenario_options,
     seeds_option,
-    set_option,
-    trust_option,
 )
 
 
 @click.command("plan", cls=Command)
 @click.argument("file", type=click.Path(path_type=Path))
 @seeds_option
-@only_option
-@set_option
-@trust_option
+@scenario_options
 @out_option(None, "Count the runs whose results DIR has already.")
 @backend_option
 @jobs_option

@@ -10,20 +10,15 @@ from sojourn.cli.console import Form, put, say
 from sojourn.cli.options import (
     RESULTS,
     Command,
-    backends_option,
     cells_of,
     changes_of,
-    cluster_option,
+    execution_options,
     form_options,
-    jobs_option,
-    only_option,
     option,
     out_option,
-    progress_option,
     reading_option,
+    scenario_options,
     seeds_option,
-    set_option,
-    trust_option,
 )
 from sojourn.errors import InputError
 
@@ -35,15 +30,10 @@ if TYPE_CHECKING:
 @click.argument("study")
 @reading_option
 @seeds_option
-@only_option
-@set_option
-@trust_option
+@scenario_options
 @out_option("results/STUDY", "Keep the results in DIR, a new directory or one with results; runs that it has are not made again.")
 @option("--tables", section=RESULTS, is_flag=True, help="Print every table: each published value beside ours.")
-@backends_option
-@jobs_option
-@cluster_option
-@progress_option
+@execution_options
 @form_options
 def command(
     study: str,

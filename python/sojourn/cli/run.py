@@ -7,18 +7,13 @@ import click
 from sojourn.cli.console import Form
 from sojourn.cli.options import (
     Command,
-    backends_option,
     changes_of,
-    cluster_option,
+    execution_options,
     form_options,
-    jobs_option,
-    only_option,
     out_option,
-    progress_option,
+    scenario_options,
     seeds_option,
     selection,
-    set_option,
-    trust_option,
 )
 from sojourn.errors import RunFailed
 from sojourn.names import GROUP
@@ -27,14 +22,9 @@ from sojourn.names import GROUP
 @click.command("run", cls=Command)
 @click.argument("file", type=click.Path(path_type=Path))
 @seeds_option
-@only_option
-@set_option
-@trust_option
+@scenario_options
 @out_option(None, "Keep the results in DIR, a new directory or one with results; runs that it has are not made again.")
-@backends_option
-@jobs_option
-@cluster_option
-@progress_option
+@execution_options
 @form_options
 def command(
     file: Path,

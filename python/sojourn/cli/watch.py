@@ -18,11 +18,9 @@ from sojourn.cli.options import (
     cells_of,
     changes_of,
     form_options,
-    only_option,
     option,
+    scenario_options,
     seed_option,
-    set_option,
-    trust_option,
 )
 
 if TYPE_CHECKING:
@@ -71,9 +69,7 @@ class Speed(click.ParamType[float]):
     default="1",
     help=f"Show N simulated seconds per second; {AS_FAST_AS_CAN_BE}: as fast as possible.",
 )
-@only_option
-@set_option
-@trust_option
+@scenario_options
 @seed_option
 @backend_option
 @form_options
