@@ -42,11 +42,7 @@ class Took:
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Measures campaigns of short and of long runs, and queries to a large store.
-
-    Raises:
-        RunFailed: a run failed.
-    """
+    """Measures campaigns of short and of long runs, and queries to a large store."""
     rows: list[Row] = []
     runs = max(2, round(SHORT_RUNS * extent.scale))
     short = [_campaign(rows, notify, SHORT, runs, 2) for _ in range(extent.repeat)]

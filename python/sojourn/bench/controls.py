@@ -13,11 +13,7 @@ REFERENCE = "newreno"
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Compares each control with New Reno in runs made in turn; a ratio is the median of ``extent.repeat``.
-
-    Raises:
-        RunFailed: a run failed.
-    """
+    """Compares each control with New Reno in runs made in turn; a ratio is the median of ``extent.repeat``."""
     rows: list[Row] = []
     reference = piotrowska.specification(CELL, extent.seconds)
     for control in catalogue.load().congestion_controls:

@@ -40,9 +40,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
     """Compares sizes in runs made in turn, since a machine's speed may change from one minute to the next.
 
     Each large run is compared with the small one just before it; a ratio is the median of ``extent.repeat``.
-
-    Raises:
-        RunFailed: a run failed.
     """
     rows: list[Row] = []
     measurements: list[Measurement] = []

@@ -28,11 +28,7 @@ CALLS = 15
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Compares the flow with and without losses, in turn; the ratio is the median of ``extent.repeat``.
-
-    Raises:
-        RunFailed: a run failed.
-    """
+    """Compares the flow with and without losses, in turn; the ratio is the median of ``extent.repeat``."""
     rows: list[Row] = []
     ratios: list[float] = []
     for turn in range(extent.repeat):

@@ -29,11 +29,7 @@ FLOWS, WINDOW = (10_000, 110_000), 4
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Measures both, with fewer packets and flows if the ``extent`` is smaller than the standard one.
-
-    Raises:
-        RunFailed: a run failed.
-    """
+    """Measures both, with fewer packets and flows if the ``extent`` is smaller than the standard one."""
     rows: list[Row] = []
     for packets in (round(count * extent.scale) for count in PACKETS):
         notify(f"memory: {packets} packets in flight")

@@ -72,9 +72,6 @@ def relative_speed(run: RunSpecification, reference: RunSpecification, extent: E
     """The speed of a run as a share of a reference's: the median of ``extent.repeat`` shares, of runs made in turn.
 
     Speed is delivered data packets for each CPU second.
-
-    Raises:
-        RunFailed: a run failed.
     """
     shares: list[float] = []
     for turn in range(extent.repeat):

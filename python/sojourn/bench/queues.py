@@ -32,11 +32,7 @@ LOAD = 1.1
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Compares each discipline with DropTail in runs made in turn; a ratio is the median of ``extent.repeat``.
-
-    Raises:
-        RunFailed: a run failed.
-    """
+    """Compares each discipline with DropTail in runs made in turn; a ratio is the median of ``extent.repeat``."""
     rows: list[Row] = []
     reference = piotrowska.specification(CELL, extent.seconds)
     disciplines = [discipline for discipline in catalogue.load().queues if discipline.name != REFERENCE]

@@ -18,11 +18,7 @@ from sojourn.study import cells, library
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Runs the study with one seed and compares its figures; results are written to a temporary directory.
-
-    Raises:
-        RunFailed: a run failed.
-    """
+    """Runs the study with one seed and compares its figures; results are written to a temporary directory."""
     notify("study")
     with tempfile.TemporaryDirectory() as directory:
         began = time.perf_counter()
