@@ -1,5 +1,6 @@
 """What a campaign found: its frames, and what is noted of its runs."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -9,7 +10,45 @@ import polars as pl
 from sojourn.analysis import buffers, excess, repetition, transients
 
 
-class Result:
+class Frames(ABC):
+    """Something that has the frames of runs; see ``Result``."""
+
+    @abstractmethod
+    def frame(self, name: str) -> pl.DataFrame:
+        """A frame by its name."""
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """A row a run."""
+        return self.frame("runs")
+
+    @property
+    def groups(self) -> pl.DataFrame:
+        """A row a run and group of its flows."""
+        return self.frame("groups")
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """A row a flow."""
+        return self.frame("flows")
+
+    @property
+    def queues(self) -> pl.DataFrame:
+        """A row a link with a queue."""
+        return self.frame("queues")
+
+    @property
+    def transfers(self) -> pl.DataFrame:
+        """A row a completed transfer."""
+        return self.frame("transfers")
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """A row a sample."""
+        return self.frame("series")
+
+
+class Result(Frames):
     """What a campaign found.
 
     Every frame starts with the run's ``key``, its axes and its ``seed``, and is sorted by these. The ``backend`` follows, unless
@@ -24,6 +63,7 @@ class Result:
         self, scan: Callable[[str], pl.LazyFrame], axes: Sequence[str] = (), file: Callable[[str], Path | None] = lambda _: None
     ) -> None:
         self._scan = scan
+        self._frames: dict[str, pl.DataFrame] = {}
         #: What tells its cells apart: columns of every frame.
         self.axes = axes
         #: The Parquet file that has the rows of a frame, and perhaps those of other campaigns; none of results in memory.
@@ -86,32 +126,7 @@ class Result:
         """A frame by its name, of which only what is selected is read."""
         return self._scan(name)
 
-    @cached_property
-    def runs(self) -> pl.DataFrame:
-        """A row a run."""
-        return self.scan("runs").collect()
-
-    @cached_property
-    def groups(self) -> pl.DataFrame:
-        """A row a run and group of its flows."""
-        return self.scan("groups").collect()
-
-    @cached_property
-    def flows(self) -> pl.DataFrame:
-        """A row a flow."""
-        return self.scan("flows").collect()
-
-    @cached_property
-    def queues(self) -> pl.DataFrame:
-        """A row a link with a queue."""
-        return self.scan("queues").collect()
-
-    @cached_property
-    def transfers(self) -> pl.DataFrame:
-        """A row a completed transfer."""
-        return self.scan("transfers").collect()
-
-    @cached_property
-    def series(self) -> pl.DataFrame:
-        """A row a sample."""
-        return self.scan("series").collect()
+    def frame(self, name: str) -> pl.DataFrame:
+        if name not in self._frames:
+            self._frames[name] = self.scan(name).collect()
+        return self._frames[name]

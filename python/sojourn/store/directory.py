@@ -17,7 +17,7 @@ import polars as pl
 
 from sojourn.analysis.axes import check_axes
 from sojourn.analysis.frames import NAMES, metrics_of, schema
-from sojourn.analysis.result import Result
+from sojourn.analysis.result import Frames, Result
 from sojourn.backends.identity import Identity
 from sojourn.errors import InputError, StoreFailed
 from sojourn.runs import Run
@@ -45,7 +45,7 @@ def _warn(message: str) -> None:
     warnings.warn(message, stacklevel=3)
 
 
-class Store:
+class Store(Frames):
     """The results in a directory: the frames of a ``Result``, and ``sql`` over all of them.
 
     Args:
@@ -192,37 +192,7 @@ class Store:
         file = self._file(name)
         return self._empty(name).lazy() if file is None else parquet.scan(self._checked(file), name)
 
-    @property
-    def runs(self) -> pl.DataFrame:
-        """A row a run; see ``Result``."""
-        return self._collect("runs")
-
-    @property
-    def groups(self) -> pl.DataFrame:
-        """A row a run and group of its flows."""
-        return self._collect("groups")
-
-    @property
-    def flows(self) -> pl.DataFrame:
-        """A row a flow."""
-        return self._collect("flows")
-
-    @property
-    def queues(self) -> pl.DataFrame:
-        """A row a link with a queue."""
-        return self._collect("queues")
-
-    @property
-    def transfers(self) -> pl.DataFrame:
-        """A row a completed transfer."""
-        return self._collect("transfers")
-
-    @property
-    def series(self) -> pl.DataFrame:
-        """A row a sample."""
-        return self._collect("series")
-
-    def _collect(self, name: str) -> pl.DataFrame:
+    def frame(self, name: str) -> pl.DataFrame:
         with self._reading():
             return self.scan(name).collect()
 
