@@ -99,6 +99,12 @@ def flow_count(specification: RunSpecification) -> int:
     return sum(flow["count"] for flow in specification["flows"])
 
 
+def link_name(specification: RunSpecification, link: Json) -> str:
+    """What a link is called in results: ``left->right``."""
+    origin, target = (specification["nodes"][link[end]] for end in ("from", "to"))
+    return f"{origin}->{target}"
+
+
 def bottleneck(specification: RunSpecification) -> Json | None:
     """The first link that has a queue: the bottleneck, as summaries understand it."""
     return next((link for link in specification["links"] if link["queue"] is not None), None)
@@ -123,12 +129,16 @@ def bottleneck_rate(specification: RunSpecification) -> float | None:
     link = bottleneck(specification)
     if link is None:
         return None
-    start, end = specification["warm_up"], specification["duration"]
+    return mean_rate(link, specification["warm_up"], specification["duration"])
+
+
+def mean_rate(link: Json, start: int, end: int) -> float:
+    """The mean rate of a link from one time to another, in bit/s."""
     if "rate_trace" in link:
         return traces.mean(link["rate_trace"], start, end)
     steps = rate_steps(link, end)
     ends = [*(at for at, _ in steps[1:]), end]
-    carried = sum(rate * max(0, until - max(at, start)) for (at, rate), until in zip(steps, ends, strict=True))
+    carried = sum(rate * max(0, min(until, end) - max(at, start)) for (at, rate), until in zip(steps, ends, strict=True))
     return float(carried / (end - start))
 
 

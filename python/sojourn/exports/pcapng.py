@@ -7,7 +7,7 @@ from sojourn.backends.backend import Backend
 from sojourn.errors import InputError
 from sojourn.exports.places import write_file
 from sojourn.runs import Run
-from sojourn.specification import RunSpecification
+from sojourn.specification import RunSpecification, link_name
 
 
 def write_pcapng(
@@ -47,8 +47,7 @@ def write_pcapng(
 
 def link_names(run: RunSpecification) -> list[str]:
     """What the links of a run are called, each direction for itself."""
-    nodes = run["nodes"]
-    return [f"{nodes[link['from']]}->{nodes[link['to']]}" for link in run["links"]]
+    return [link_name(run, link) for link in run["links"]]
 
 
 def _first_queue(run: RunSpecification, links: list[str]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from sojourn.specification import RunSpecification, bottleneck, only_way, rate_steps
+from sojourn.specification import RunSpecification, bottleneck, link_name, only_way, rate_steps
 from sojourn.units import PICOSECONDS
 
 if TYPE_CHECKING:
@@ -72,8 +72,7 @@ def bottlenecks(specifications: Iterable[tuple[str, str]]) -> dict[str, Bottlene
         same = json.dumps([end, link["rate"], link["changes"], link.get("rate_trace")])
         if same not in curves:
             curves[same] = _curve(link, end)
-        name = f"{specification['nodes'][link['from']]}->{specification['nodes'][link['to']]}"
-        found[key] = Bottleneck(name, *curves[same], specification)
+        found[key] = Bottleneck(link_name(specification, link), *curves[same], specification)
     return found
 
 

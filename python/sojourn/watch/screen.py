@@ -7,7 +7,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from sojourn.specification import RunSpecification
+from sojourn.specification import RunSpecification, link_name
 from sojourn.units import PICOSECONDS, RATE
 from sojourn.watch import parts
 from sojourn.watch.pace import Pace
@@ -32,9 +32,8 @@ class Screen:
     def __init__(self, run: RunSpecification, name: str, recent: Recent, pace: Pace) -> None:
         self._title = f"{name}, seed {run['seed']}"
         self._duration, self._warm_up = run["duration"] / PICOSECONDS, run["warm_up"] / PICOSECONDS
-        nodes = run["nodes"]
         self._about = {
-            f"{nodes[link['from']]}->{nodes[link['to']]}": f"{link['queue']['name']} at {RATE.format(link['rate'])}"
+            link_name(run, link): f"{link['queue']['name']} at {RATE.format(link['rate'])}"
             for link in run["links"]
             if link["queue"] is not None
         }

@@ -14,7 +14,7 @@ from sojourn.backends.linux.machine import Machine
 from sojourn.backends.linux.plan import Plan
 from sojourn.backends.linux.units import NANOSECONDS
 from sojourn.backends.result import RunResult
-from sojourn.specification import RunSpecification
+from sojourn.specification import RunSpecification, link_name
 from sojourn.units import PICOSECONDS
 
 #: The file that the guest writes, and the line that ends each moment (``show`` of main.c).
@@ -101,7 +101,7 @@ class Reader:
 
     def _queue(self, place: int, values: dict[str, str]) -> dict[str, object]:
         length = {name: int(values[name]) for name in ("packets", "bytes")}
-        link = {"link": reading.link_name(self._run, self._plan.queues[place]), **length}
+        link = {"link": link_name(self._run, self._run["links"][self._plan.queues[place]]), **length}
         if not self._run["probe"]["queue_statistics"]:
             return link
         return {

@@ -13,7 +13,7 @@ from sojourn.backends.linux.plan import Plan
 from sojourn.backends.linux.topology import node
 from sojourn.backends.linux.units import NANOSECONDS, nanoseconds
 from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, RunResult, frame
-from sojourn.specification import RunSpecification
+from sojourn.specification import RunSpecification, link_name, mean_rate
 
 #: Bins of times: bin 0 ends at a microsecond; each other one ends at this multiple of the end of the one before (queue.c).
 FIRST_BIN, RATIO = 1000, 1.01
@@ -88,7 +88,7 @@ def result(run: RunSpecification, plan: Plan, text: str) -> RunResult:
     flows = [_flow(run, plan, found, number) for number in range(len(plan.flows))]
     measured = plan.queues if run["probe"]["queue_statistics"] else ()
     queues = [_queue(run, found, number, link) for number, link in enumerate(measured)]
-    names = [link_name(run, link) for link in plan.queues]
+    names = [link_name(run, run["links"][link]) for link in plan.queues]
     return RunResult(
         flows=frame(_columns(flows, FLOWS), FLOWS),
         queues=frame(_columns(queues, QUEUES), QUEUES),
@@ -235,7 +235,7 @@ def _queue(run: RunSpecification, found: Records, number: int, index: int) -> di
     overflow = drops if at_end.everything_overflows else _gain(at_start.overflow, at_end.overflow)
     carried = mean_rate(link, run["warm_up"], run["duration"]) * window / NANOSECONDS / 8
     return {
-        "link": link_name(run, index),
+        "link": link_name(run, link),
         "discipline": link["queue"]["name"],
         "arrivals": int(seen["arrivals"]),
         "departures": departures,
@@ -267,22 +267,8 @@ def _loses_unseen(run: RunSpecification, link: Mapping[str, Any]) -> bool:
     return link["drop"] is not None and any(flow["from"] == link["from"] for flow in run["flows"])
 
 
-def mean_rate(link: Mapping[str, Any], start: int, end: int) -> float:
-    """The mean rate of a link from one time to another, in bit/s."""
-    steps = [(0, link["rate"]), *((change["at"], change["rate"]) for change in link["changes"] if change["rate"] is not None)]
-    ends = [*(at for at, _ in steps[1:]), end]
-    carried = sum(rate * max(0, min(until, end) - max(at, start)) for (at, rate), until in zip(steps, ends, strict=True))
-    return float(carried / (end - start))
-
-
 def _gain(before: int | None, after: int | None) -> int | None:
     return after - before if before is not None and after is not None else None
-
-
-def link_name(run: RunSpecification, index: int) -> str:
-    """What a link is called in results."""
-    link = run["links"][index]
-    return f"{run['nodes'][link['from']]}->{run['nodes'][link['to']]}"
 
 
 def _queue_series(found: Records, names: list[str], measured: bool) -> dict[str, list[Any]]:
