@@ -20,17 +20,17 @@ from sojourn import _engine, catalogue
 from sojourn.bench import (
     campaign,
     cells,
-    growth,
+    footprint,
     instructions,
     linux,
     loss,
     machine,
-    memory,
     ns3,
     parts,
     piotrowska,
     process,
     queues,
+    scaling,
     short_run,
     startup,
     worker,
@@ -266,10 +266,10 @@ def test_packets_of_both_scenarios(scenario: str, packets_per_second: float) -> 
     assert {flow["start_within"] for flow in specification["flows"]} == {3 * PICOSECONDS}
 
 
-@pytest.mark.parametrize("size", [growth.SMALL, *growth.LARGE], ids=lambda size: str(size.flows))
-def test_sizes_of_growth(size: growth.Size) -> None:
+@pytest.mark.parametrize("size", [scaling.SMALL, *scaling.LARGE], ids=lambda size: str(size.flows))
+def test_sizes_of_growth(size: scaling.Size) -> None:
     """Flows, rates and queue limits are those of the cell, multiplied."""
-    (cell, derived) = (growth.derived(growth.SMALL, 1), growth.derived(size, 1))
+    (cell, derived) = (scaling.derived(scaling.SMALL, 1), scaling.derived(size, 1))
     assert flow_count(derived) == size.flows
     counts = [group["count"] for group in derived["flows"]]
     assert max(counts) - min(counts) <= 1
@@ -381,7 +381,7 @@ def test_bytes_per_packet_and_flow(measured: Measured) -> None:
 @pytest.mark.parametrize(("flows", "window"), [(4, 5_000), (1_000, 4)])
 def test_all_packets_in_flight(flows: int, window: int) -> None:
     """300 ms after the start, before the first segment arrives, every segment has been sent."""
-    specification: RunSpecification = {**memory.specification(flows, window), "duration": 3 * PICOSECONDS // 10}
+    specification: RunSpecification = {**footprint.specification(flows, window), "duration": 3 * PICOSECONDS // 10}
     frames = _engine.run(text(specification))
     assert frames["summary"]["data_packets_delivered"] == 0
     assert frames["flows"]["segments_sent"] == [window] * flows

@@ -12,12 +12,12 @@ from doubles import Inventor
 from sojourn.analysis.frames import NAMES
 from sojourn.backends.result import RunResult
 from sojourn.campaign import Campaign, Observer, Plan, Tally, execute, plan, run
-from sojourn.campaign.memory import of_machine
+from sojourn.campaign.admission import of_machine
 from sojourn.errors import InputError, RunCancelled, RunFailed
 from sojourn.runs import Cell, Run
 from sojourn.scenario import Scenario
 from sojourn.specification import RunSpecification
-from sojourn.store import Memory, Store
+from sojourn.store import InMemory, Store
 
 Files = dict[str, bytes]
 
@@ -85,7 +85,7 @@ def test_files_independent_of_growth(twelve: Plan, scenario: Callable[..., Scena
 
 def test_finished_runs_are_skipped(twelve: Plan, scenario: Callable[..., Scenario], tmp_path: Path) -> None:
     """A campaign runs only what the store lacks, and its result has all of its runs."""
-    for store in (Memory(), Store(tmp_path / "out", create=True)):
+    for store in (InMemory(), Store(tmp_path / "out", create=True)):
         run(planned(scenario, 2, "short", "middle"), Inventor(), store)
         backend = Inventor()
         outcome = run(twelve, backend, store)
@@ -96,7 +96,7 @@ def test_finished_runs_are_skipped(twelve: Plan, scenario: Callable[..., Scenari
 
 def test_result_has_only_its_runs(twelve: Plan, scenario: Callable[..., Scenario], tmp_path: Path) -> None:
     """The result of a campaign leaves out other runs in the store."""
-    for store in (Memory(), Store(tmp_path / "out", create=True)):
+    for store in (InMemory(), Store(tmp_path / "out", create=True)):
         run(twelve, Inventor(), store)
         result = run(planned(scenario, 2, "long"), Inventor(), store).result
         for frame in (result.runs, result.flows, result.queues, result.series):
@@ -106,7 +106,7 @@ def test_result_has_only_its_runs(twelve: Plan, scenario: Callable[..., Scenario
 
 def test_frames_are_sorted(twelve: Plan, tmp_path: Path) -> None:
     """Frames are sorted by axes and seed, with the same columns and types from memory and from a store."""
-    results = [run(twelve, Inventor(), store, jobs=3).result for store in (Memory(), Store(tmp_path / "out", create=True))]
+    results = [run(twelve, Inventor(), store, jobs=3).result for store in (InMemory(), Store(tmp_path / "out", create=True))]
     for result in results:
         assert result.runs["length"].to_list() == ["long"] * 4 + ["middle"] * 4 + ["short"] * 4
         assert result.runs["seed"].to_list() == [1, 2, 3, 4] * 3
@@ -132,7 +132,7 @@ def test_failed_run_stops_no_other(twelve: Plan, tmp_path: Path) -> None:
 
 def test_memory_failure_stops_no_other(twelve: Plan) -> None:
     """A run for which there is no memory, in whatever carries it out, fails alone."""
-    outcome = run(twelve, Inventor(failing={2: MemoryError()}), Memory(), jobs=2)
+    outcome = run(twelve, Inventor(failing={2: MemoryError()}), InMemory(), jobs=2)
     assert [failure.failure for failure in outcome.failures] == [f"run {length}/2: out of memory" for length in sorted(LENGTHS)]
     assert outcome.finished == 9
 
@@ -150,7 +150,7 @@ def test_panic_stops_no_other(twelve: Plan) -> None:
                 raise PanicException("index out of bounds")
             return super().run(run)
 
-    outcome = run(twelve, Panicking(), Memory(), jobs=2)
+    outcome = run(twelve, Panicking(), InMemory(), jobs=2)
     said = [f"run {length}/2: a library found a broken invariant: index out of bounds" for length in sorted(LENGTHS)]
     assert [failure.failure for failure in outcome.failures] == said
     assert outcome.finished == 9
@@ -204,7 +204,7 @@ def test_run_larger_than_memory(twelve: Plan) -> None:
 def test_unexpected_error_is_raised(twelve: Plan) -> None:
     """An exception that is not one of Sojourn's errors is raised, not turned into a failure."""
     with pytest.raises(ZeroDivisionError):
-        run(twelve, Inventor(failing={1: ZeroDivisionError()}), Memory(), jobs=2)
+        run(twelve, Inventor(failing={1: ZeroDivisionError()}), InMemory(), jobs=2)
 
 
 def test_stopping_cancels_runs(twelve: Plan) -> None:
@@ -261,6 +261,6 @@ def test_same_cells_are_refused(scenario: Callable[..., Scenario]) -> None:
 def test_axis_named_like_column(axis: str, scenario: Callable[..., Scenario], tmp_path: Path) -> None:
     """An axis cannot have the name of a column, in upper or lower case."""
     cells = [Cell({axis: "x"}, scenario())]
-    for store in (Memory(), Store(tmp_path / "out", create=True)):
+    for store in (InMemory(), Store(tmp_path / "out", create=True)):
         with pytest.raises(InputError, match=f'axis "{axis}": the results have a column of that name'):
             run(plan(Campaign.of_cells("test", cells), Inventor()), Inventor(), store)

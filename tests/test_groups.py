@@ -22,7 +22,7 @@ from sojourn.metrics import METRICS, of_group
 from sojourn.runs import Cell
 from sojourn.scenario import Scenario
 from sojourn.specification import RunSpecification, specify, text
-from sojourn.store import Memory, Store
+from sojourn.store import InMemory, Store
 from sojourn.table import render
 
 MakeScenario = Callable[..., Scenario]
@@ -313,7 +313,7 @@ def test_group_chooses_no_runs(command: str, swept: Path, tmp_path: Path, capsys
 def test_axis_cannot_be_group(scenario: MakeScenario) -> None:
     """An axis named group is refused, since selections mean groups of flows by it."""
     with pytest.raises(InputError, match=r'axis "Group": --only group=\.\.\. selects groups of flows'):
-        run(plan(Campaign.of_cells("test", [Cell({"Group": "x"}, scenario())]), Inventor()), Inventor(), Memory())
+        run(plan(Campaign.of_cells("test", [Cell({"Group": "x"}, scenario())]), Inventor()), Inventor(), InMemory())
 
 
 def test_metrics_are_listed(capsys: Capture) -> None:

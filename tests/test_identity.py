@@ -19,7 +19,7 @@ from sojourn.campaign import Campaign, Observer, Plan, execute, plan, run
 from sojourn.cli.commands import status
 from sojourn.runs import Cell
 from sojourn.scenario import Scenario
-from sojourn.store import Memory, Store
+from sojourn.store import InMemory, Store
 from sojourn.store.journal import Journal
 from stores import flips
 
@@ -84,7 +84,7 @@ def test_keys_differ_by_build(other: Identity, scenario: MakeScenario) -> None:
 
 def test_runs_name_their_backend(scenario: MakeScenario, tmp_path: Path) -> None:
     """Every run has the name, version and digest of its backend in columns."""
-    for store in (Memory(), Store(tmp_path / "out", create=True)):
+    for store in (InMemory(), Store(tmp_path / "out", create=True)):
         backend = Inventor(identity=NEW)
         runs = run(planned(scenario, 1, backend), backend, store).result.runs
         columns = ["seed", "backend", "backend_version", "backend_digest"]

@@ -26,7 +26,7 @@ from sojourn.exports.tcp_info import samples
 from sojourn.runs import Run
 from sojourn.scenario import Scenario
 from sojourn.statistics import estimate
-from sojourn.store import Memory, Store
+from sojourn.store import InMemory, Store
 from sojourn.store.encoding import encode
 from sojourn.store.merging import Merge
 
@@ -96,7 +96,7 @@ def test_means_have_one_order(tmp_path: Path) -> None:
 def test_resume_asks_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A store is asked for many runs at once, and runs that it has are not made into specifications."""
     monkeypatch.setattr("sojourn.campaign.runner.CHUNK", 50)
-    planned, store, backend = campaigns.small(70), Memory(), Inventor(identity=campaigns.small(1).backends[0])
+    planned, store, backend = campaigns.small(70), InMemory(), Inventor(identity=campaigns.small(1).backends[0])
     run(planned, backend, store)
     asked: list[int] = []
 

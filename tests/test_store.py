@@ -21,7 +21,7 @@ from sojourn.analysis.records import Record, of_run
 from sojourn.campaign import Plan, execute, run
 from sojourn.errors import InputError, StoreFailed
 from sojourn.metrics import METRICS, Metric, Scope
-from sojourn.store import Memory, Store, write_whole
+from sojourn.store import InMemory, Store, write_whole
 from sojourn.store.encoding import decode, encode
 from sojourn.store.journal import Journal
 from sojourn.store.marker import SCHEMA
@@ -163,7 +163,7 @@ def test_metrics_of_other_versions(
 
 def test_pandas_conversion(three: Plan) -> None:
     """Frames convert to pandas with the same values."""
-    frame = run(three, Inventor(), Memory(), jobs=1).result.flows.to_pandas()
+    frame = run(three, Inventor(), InMemory(), jobs=1).result.flows.to_pandas()
     assert frame["bytes_delivered"].tolist() == [1000, 1001, 2000, 2001, 3000, 3001]
     assert frame["completed"].isna().all()
 

@@ -2,7 +2,7 @@ import sojourn
 from doubles import RatePerAlgorithm
 from sojourn import api
 from sojourn.campaign import plan, run
-from sojourn.store import Memory
+from sojourn.store import InMemory
 from sojourn.study import cells, library, tables
 from sojourn.study.design import StudyTable
 from sojourn.table import Table, render
@@ -66,7 +66,7 @@ def test_unpublished_values() -> None:
     assert len(values) == 2 * 3 * 2  # scenarios, loads, metrics
     backend = RatePerAlgorithm()
     planned = plan(api.study_campaign(study, only=ONLY), backend)
-    compared = cells.compare(values, api.complete(run(planned, backend, Memory())), list(study.axes))
+    compared = cells.compare(values, api.complete(run(planned, backend, InMemory())), list(study.axes))
     (table,) = tables.study_tables(study, compared)
     assert rendered(table) == [
         ["scenario", "load", "metric", "pie"],
@@ -94,7 +94,7 @@ def test_unpublished_values_by_algorithm() -> None:
     assert len(values) == 2 * 3 * 4  # scenarios, loads, algorithms
     backend = RatePerAlgorithm()
     planned = plan(api.study_campaign(study, only=ONLY), backend)
-    compared = cells.compare(values, api.complete(run(planned, backend, Memory())), list(study.axes))
+    compared = cells.compare(values, api.complete(run(planned, backend, InMemory())), list(study.axes))
     (table,) = tables.study_tables(study, compared)
     assert rendered(table) == [
         ["scenario", "load", "tcp", "metric", "pie"],

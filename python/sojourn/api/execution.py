@@ -16,7 +16,7 @@ from sojourn.backends.backend import Backend
 from sojourn.campaign import Campaign, CampaignOutcome, Cluster, Observer, Outcome
 from sojourn.errors import InputError, RunFailed
 from sojourn.names import BACKEND
-from sojourn.store import Memory, Provenance, RunStore, Store
+from sojourn.store import InMemory, Provenance, RunStore, Store
 from sojourn.study.design import Study
 
 #: Runs whose results are held in memory where nothing else is asked for, a few kilobytes each; more are in a temporary directory.
@@ -121,7 +121,7 @@ def _html(result: Result) -> str:
 def _store(out: str | Path | None, made_by: Iterable[Provenance], observer: Observer) -> RunStore:
     """What keeps results in a directory, or in memory if there is none."""
     if out is None:
-        return Memory()
+        return InMemory()
     store = Store(Path(out), create=True, notify=observer.notify)
     for each in made_by:
         store.note(each)

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from sojourn.bench.machine import Machine
 from sojourn.bench.measurements import Bound, Extent, Part
-from sojourn.table import Column, Kind, Row, Table, label, text
+from sojourn.table import Column, Content, Row, Table, label, text
 
 #: The version of the JSON format.
 FORMAT = 2
@@ -45,7 +45,7 @@ def tables(report: Report) -> Iterable[Table]:
 def _rows(part: Part) -> Table:
     columns: list[Column] = []
     for name, value in part.rows[0].items():
-        kind = Kind.LABEL if isinstance(value, str) else Kind.NUMBER
+        kind = Content.LABEL if isinstance(value, str) else Content.NUMBER
         columns.append(Column(_heading(name), (name,), partial(_value, name), kind, keep=not columns))
     return Table(part.name, part.title, columns, part.rows, [part.method])
 
@@ -70,8 +70,8 @@ def _measurements(report: Report) -> Table:
     columns = [
         label("part", keep=True),
         text("name", "measurement", keep=True),
-        Column("measured", ("measured", "met"), _verdict, Kind.NUMBER, keep=True),
-        Column("target", ("bound", "target"), _target, Kind.NUMBER, keep=True),
+        Column("measured", ("measured", "met"), _verdict, Content.NUMBER, keep=True),
+        Column("target", ("bound", "target"), _target, Content.NUMBER, keep=True),
         text("unit", keep=True),
     ]
     return Table(

@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from sojourn import backends
 from sojourn.analysis.records import of_run
 from sojourn.backends.backend import Backend, Estimating
-from sojourn.campaign.memory import Shares, of_machine
+from sojourn.campaign.admission import Shares, of_machine
 from sojourn.campaign.outcome import Outcome
 from sojourn.errors import PANIC, RunFailed, SojournError
 from sojourn.plugins.processes import RUN

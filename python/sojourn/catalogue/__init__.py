@@ -138,7 +138,7 @@ class Sourced:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting(Sourced):
+class ProfileSetting(Sourced):
     """One constant of a stack profile."""
 
     name: str
@@ -161,7 +161,7 @@ class AlgorithmDefault(Sourced):
 class Profile(Entry):
     """A named set of all stack settings, and of what holds for one congestion control only."""
 
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[ProfileSetting, ...] = ()
     defaults: tuple[AlgorithmDefault, ...] = ()
 
     @classmethod
@@ -169,7 +169,7 @@ class Profile(Entry):
         """See ``Entry.of``."""
         lists = {
             "aliases": tuple(data.get("aliases", ())),
-            "settings": tuple(map(Setting.of, data["settings"])),
+            "settings": tuple(map(ProfileSetting.of, data["settings"])),
             "defaults": tuple(map(AlgorithmDefault.of, data["defaults"])),
         }
         return cls(**_known(cls, data) | lists)

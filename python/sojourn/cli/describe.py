@@ -11,7 +11,7 @@ import click
 from sojourn.cli.console import Form, put
 from sojourn.cli.options import Command, form_options, trust_option
 from sojourn.errors import InputError
-from sojourn.table import Column, Kind, Row, Table, label, number, text, width
+from sojourn.table import Column, Content, Row, Table, label, number, text, width
 
 if TYPE_CHECKING:
     from sojourn.catalogue import Algorithm, Entry, Profile
@@ -237,8 +237,8 @@ def _readings(assumptions: list[Row]) -> Table:
     """What each reading of a study assumes, and why."""
     columns = [
         label("reading", keep=True),
-        Column("for", ("when",), lambda row: _given(row["when"]), Kind.TEXT, keep=True),
-        Column("sets", ("set",), lambda row: _given(row["set"]), Kind.TEXT, keep=True),
+        Column("for", ("when",), lambda row: _given(row["when"]), Content.TEXT, keep=True),
+        Column("sets", ("set",), lambda row: _given(row["set"]), Content.TEXT, keep=True),
         text("reason", keep=True),
         text("evidence"),
     ]
@@ -250,4 +250,4 @@ def _given(given: Mapping[str, object]) -> str:
 
 
 def _listed(name: str) -> Column:
-    return Column(name, (name,), lambda row: ", ".join(row[name]), Kind.TEXT, keep=True)
+    return Column(name, (name,), lambda row: ", ".join(row[name]), Content.TEXT, keep=True)

@@ -24,7 +24,7 @@ from sojourn.study.tally import Tally
 from sojourn.study.verdicts import Judged, Verdict
 from sojourn.sweep.estimate import Speed
 from sojourn.sweep.stopping import StoppingRule
-from sojourn.table import Column, Kind, Row, Table, label, number, of_frame, text
+from sojourn.table import Column, Content, Row, Table, label, number, of_frame, text
 
 if TYPE_CHECKING:
     from sojourn.api import Reproduction
@@ -106,7 +106,7 @@ def axes(campaign: Campaign) -> Table:
         {"axis": name, "sets": key, "count": len(labels), "values": list(labels)}
         for name, (key, labels) in campaign.described.items()
     ]
-    listed = Column("values", ("values",), lambda row: ", ".join(row["values"]), Kind.TEXT, keep=True)
+    listed = Column("values", ("values",), lambda row: ", ".join(row["values"]), Content.TEXT, keep=True)
     columns = [label("axis", keep=True), label("sets", rank=1), number("count", "number"), listed]
     return Table("axes", "Axes", columns, rows)
 
@@ -160,13 +160,13 @@ def compared(
     """
     rows = [_compared(entry, None) for entry in cells]
     rows += [_compared(entry, group.name) for group in groups for entry in group.metrics]
-    of = Column(GROUP, (GROUP,), lambda row: row[GROUP] or "(all)", Kind.LABEL, keep=True)
+    of = Column(GROUP, (GROUP,), lambda row: row[GROUP] or "(all)", Content.LABEL, keep=True)
     columns = [
         *([of] if groups else []),
         label("metric", keep=True),
         number("seeds", rank=2),
-        *(Column(name.upper(), (name,), partial(_in_its_unit, name), Kind.NUMBER, rank=1) for name in ("a", "b")),
-        Column("B - A", ("difference", "difference_ci_low", "difference_ci_high"), _difference, Kind.NUMBER),
+        *(Column(name.upper(), (name,), partial(_in_its_unit, name), Content.NUMBER, rank=1) for name in ("a", "b")),
+        Column("B - A", ("difference", "difference_ci_low", "difference_ci_high"), _difference, Content.NUMBER),
         number("p", show=lambda p: f"{p:.3g}"),
         number("harm", show=lambda harm: f"{harm:.3f}", rank=3),
     ]
@@ -218,19 +218,25 @@ def claims(judged: Iterable[tuple[str, Judged]]) -> Table:
         *([label(BACKEND, keep=True)] if several else []),
         label("id", keep=True),
         text("claim", keep=True),
-        Column("verdict", ("verdict",), lambda row: Text(row["verdict"], VERDICT_STYLES[row["verdict"]]), Kind.LABEL, keep=True),
-        Column("held", ("held", "seeds"), lambda row: f"{row['held']}/{row['seeds']}", Kind.NUMBER),
+        Column(
+            "verdict", ("verdict",), lambda row: Text(row["verdict"], VERDICT_STYLES[row["verdict"]]), Content.LABEL, keep=True
+        ),
+        Column("held", ("held", "seeds"), lambda row: f"{row['held']}/{row['seeds']}", Content.NUMBER),
         Column(
             "95 % interval",
             ("share", "share_ci_low", "share_ci_high"),
             lambda row: f"{row['share_ci_low']:.2f} to {row['share_ci_high']:.2f}",
-            Kind.NUMBER,
+            Content.NUMBER,
             rank=1,
         ),
         text("values", "values over seeds", rank=2),
     ]
     rows = [{"study": study, **_judged(each)} for study, each in judged]
     return Table("claims", "Claims", columns, rows, beside=["source", "study"])
+
+
+def _verdict(row: Row) -> Text:
+    return Text(row["verdict"], VERDICT_STYLES[row["verdict"]])
 
 
 def _judged(judged: Judged) -> Row:
@@ -273,7 +279,7 @@ def papers(found: Iterable[tuple[Study, Sequence[Judged], Sequence[Compared]]]) 
         label("study", keep=True),
         *([label(BACKEND, keep=True)] if any(row[BACKEND] for row in rows) else []),
         *(number(verdict, heading) for verdict, heading in zip(Verdict, ("claims hold", "fail", "undecided"), strict=True)),
-        Column("values agree", ("agree", "values"), agreeing, Kind.NUMBER),
+        Column("values agree", ("agree", "values"), agreeing, Content.NUMBER),
     ]
     return Table("papers", "Papers", columns, rows)
 
@@ -294,7 +300,7 @@ def readings(found: Mapping[str, "Reproduction"]) -> Table:
     columns = [
         label("reading", keep=True),
         *([label(BACKEND, keep=True)] if any(row[BACKEND] for row in rows) else []),
-        Column("values agree", ("agree", "values"), agreeing, Kind.NUMBER, keep=True),
+        Column("values agree", ("agree", "values"), agreeing, Content.NUMBER, keep=True),
         text("claims"),
     ]
     return Table("readings", "By reading", columns, rows)

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from sojourn.analysis.agreement import RELATIVE
 from sojourn.analysis.side_by_side import SideBySide, Value
-from sojourn.table import Column, Kind, Row, Table, label, number
+from sojourn.table import Column, Content, Row, Table, label, number
 
 #: Rows of the table of differences that a terminal gets.
 MOST_DIFFERENCES = 20
@@ -75,12 +75,12 @@ def _differences(found: SideBySide) -> Table:
     rows = [_row(found, value) for value in differing]
     columns = [
         *(label(axis, keep=True) for axis in found.axes),
-        Column("metric", ("metric",), lambda row: row["entry"].label, Kind.LABEL, keep=True),
+        Column("metric", ("metric",), lambda row: row["entry"].label, Content.LABEL, keep=True),
         number("seeds", rank=2),
-        *(Column(name.upper(), (name,), _in_its_unit(name), Kind.NUMBER, rank=1) for name in ("a", "b")),
-        Column("B - A", ("difference", "difference_ci_low", "difference_ci_high"), _difference, Kind.NUMBER),
-        Column("allowed", ("allowed",), _in_its_unit("allowed"), Kind.NUMBER, rank=2),
-        Column("agrees", ("agrees",), _agrees, Kind.LABEL, keep=True),
+        *(Column(name.upper(), (name,), _in_its_unit(name), Content.NUMBER, rank=1) for name in ("a", "b")),
+        Column("B - A", ("difference", "difference_ci_low", "difference_ci_high"), _difference, Content.NUMBER),
+        Column("allowed", ("allowed",), _in_its_unit("allowed"), Content.NUMBER, rank=2),
+        Column("agrees", ("agrees",), _agrees, Content.LABEL, keep=True),
     ]
     same = len(found.values) - len(rows)
     notes = [f"{same:,} of {len(found.values):,} values are the same in A and B, seed by seed."] if same else []

@@ -151,10 +151,10 @@ def _giving_way(live: "Live") -> Iterator[None]:
 
 def _result(run: "Run", stepped: "SteppedRun") -> "Result":
     from sojourn.analysis.records import of_run
-    from sojourn.store import Memory
+    from sojourn.store import InMemory
     from sojourn.store.encoding import encode
 
-    kept, axes = Memory(), list(run.axes)
+    kept, axes = InMemory(), list(run.axes)
     kept.begin(axes)
     kept.add(run, encode(of_run(run, stepped.result())))
     return kept.result(axes, None)

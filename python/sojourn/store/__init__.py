@@ -9,8 +9,8 @@ what order, in how many goes or on how many workers the runs were made; those in
 
 from sojourn.store.directory import Store
 from sojourn.store.files import write_whole
-from sojourn.store.memory import Memory
+from sojourn.store.in_memory import InMemory
 from sojourn.store.provenance import Provenance
 from sojourn.store.run_store import RunStore
 
-__all__ = ["Memory", "Provenance", "RunStore", "Store", "write_whole"]
+__all__ = ["InMemory", "Provenance", "RunStore", "Store", "write_whole"]

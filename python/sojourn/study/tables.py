@@ -9,7 +9,7 @@ from sojourn.metrics import METRICS
 from sojourn.names import BACKEND
 from sojourn.study.cells import Agreement, Compared, agreement, by_backend
 from sojourn.study.design import Study
-from sojourn.table import Column, Kind, Row, Table, label, number, text
+from sojourn.table import Column, Content, Row, Table, label, number, text
 
 #: Marks of cells that do not agree, for terminals and readers without colour; the second of those within chance.
 DISAGREES, BY_CHANCE = " *", " ~"
@@ -42,7 +42,7 @@ def _table(study: Study, cells: Sequence[Compared]) -> Table:
         value = labels[column_axis]
         row[_value(value)] = cell
         heading = value if study.published is None else f"{value}\npublished | ours"
-        columns.setdefault(value, Column(heading, (), _compared(_value(value)), Kind.NUMBER))
+        columns.setdefault(value, Column(heading, (), _compared(_value(value)), Content.NUMBER))
     previous: tuple[str, ...] = ()
     if len(backends) > 1:
         first = {key[:-1]: place for place, key in reversed(list(enumerate(rows)))}

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sojourn.table.model import MOST_ROWS, Column, Frame, Kind, Row, Table
+from sojourn.table.model import MOST_ROWS, Column, Content, Frame, Row, Table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -14,15 +14,15 @@ LONGEST_NAME = 24
 
 def of_frame(name: str, frame: "pl.DataFrame", most_rows: int | None = MOST_ROWS) -> Table:
     """A table of all columns of a frame, the first of which are the last to be left out."""
-    columns = [Column(each, (each,), _shown(each), _kind(frame[each])) for each in frame.columns]
+    columns = [Column(each, (each,), _shown(each), _content(frame[each])) for each in frame.columns]
     return Table(name, "", columns, Frame(frame), most_rows=most_rows)
 
 
-def _kind(values: "pl.Series") -> Kind:
+def _content(values: "pl.Series") -> Content:
     if values.dtype.is_numeric():
-        return Kind.NUMBER
+        return Content.NUMBER
     longest = max((len(str(value)) for value in values.head(MOST_ROWS)), default=0)
-    return Kind.TEXT if longest > LONGEST_NAME else Kind.LABEL
+    return Content.TEXT if longest > LONGEST_NAME else Content.LABEL
 
 
 def _shown(name: str) -> Callable[[Row], str]:

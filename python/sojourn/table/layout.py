@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from rich.text import Text
 
-from sojourn.table.model import Column, Kind
+from sojourn.table.model import Column, Content
 
 #: Characters around each column, and one more at the end: borders and padding.
 FRAME = 3
@@ -41,19 +41,19 @@ class Shown:
     @property
     def least(self) -> int:
         """The width that it needs."""
-        cells = min(self.widest, NARROW_TEXT) if self.column.kind is Kind.TEXT else self.widest
+        cells = min(self.widest, NARROW_TEXT) if self.column.content is Content.TEXT else self.widest
         word = max((cell_len(word) for word in self.column.heading.split()), default=0)
         return max(cells, min(word, LONGEST_WORD))
 
     @property
     def folded(self) -> int:
         """The width that it needs if names are folded."""
-        return self.least if self.column.kind is Kind.NUMBER else min(self.least, NARROW_LABEL)
+        return self.least if self.column.content is Content.NUMBER else min(self.least, NARROW_LABEL)
 
     @property
     def is_constant(self) -> bool:
         """Whether it is to be kept, but has the same in several rows and could as well stand below them."""
-        several = len(self.cells) > 1 and self.column.keep and self.column.kind is not Kind.TEXT
+        several = len(self.cells) > 1 and self.column.keep and self.column.content is not Content.TEXT
         return several and len({cell.plain for cell in self.cells}) == 1 and bool(self.cells[0].plain)
 
 
@@ -115,10 +115,12 @@ def _foldable(columns: Sequence[Shown], widths: Sequence[int]) -> int | None:
 
 def _widen(columns: Sequence[Shown], widths: list[int], spare: int) -> None:
     """Gives spare characters to those columns that wrap, text first."""
-    for kinds in ((Kind.TEXT,), (Kind.LABEL, Kind.NUMBER)):
+    for contents in ((Content.TEXT,), (Content.LABEL, Content.NUMBER)):
         while spare > 0:
             lacking = [
-                (column.natural - widths[place], -place) for place, column in enumerate(columns) if column.column.kind in kinds
+                (column.natural - widths[place], -place)
+                for place, column in enumerate(columns)
+                if column.column.content in contents
             ]
             most, place = max(lacking, default=(0, 0))
             if most <= 0:

@@ -42,8 +42,8 @@ class Frame:
         return self.frame.iter_rows(named=True)
 
 
-class Kind(StrEnum):
-    """How a column gives way where there is little room."""
+class Content(StrEnum):
+    """What a column holds, by which it gives way where there is little room."""
 
     #: Neither cut nor wrapped.
     NUMBER = "number"
@@ -61,7 +61,7 @@ class Column:
     #: The values that it shows, as JSON and CSV call them.
     names: Sequence[str]
     show: Callable[[Row], str | Text]
-    kind: Kind
+    content: Content
     #: Left out only if nothing else can be.
     keep: bool = False
     #: Where there is no room for all, columns of a higher rank are left out first, and of the same rank the last.
@@ -99,12 +99,12 @@ Tables: TypeAlias = Table | Sequence[Table]
 
 def label(name: str, heading: str = "", *, keep: bool = False, rank: int = 0) -> Column:
     """A column of names."""
-    return Column(heading or name, (name,), lambda row: _word(row[name]), Kind.LABEL, keep, rank)
+    return Column(heading or name, (name,), lambda row: _word(row[name]), Content.LABEL, keep, rank)
 
 
 def text(name: str, heading: str = "", *, keep: bool = False, rank: int = 0) -> Column:
     """A column of words."""
-    return Column(heading or name, (name,), lambda row: _word(row[name]), Kind.TEXT, keep, rank)
+    return Column(heading or name, (name,), lambda row: _word(row[name]), Content.TEXT, keep, rank)
 
 
 def number(
@@ -115,7 +115,7 @@ def number(
     def shown(row: Row) -> str:
         return missing if row[name] is None else show(row[name])
 
-    return Column(heading or name, (name,), shown, Kind.NUMBER, keep, rank)
+    return Column(heading or name, (name,), shown, Content.NUMBER, keep, rank)
 
 
 def measured(name: str, heading: str, show: Callable[[float], str], factor: float = 1, *, rank: int = 0) -> Column:
@@ -134,7 +134,7 @@ def measured(name: str, heading: str, show: Callable[[float], str], factor: floa
         half = upper - mean
         return " ± ".join(digits.of_interval(mean * factor, half=half * factor) or (show(mean), show(half)))
 
-    return Column(heading, (name, low, high), shown, Kind.NUMBER, rank=rank)
+    return Column(heading, (name, low, high), shown, Content.NUMBER, rank=rank)
 
 
 def _word(value: object) -> str:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sojourn.table.layout import Layout, Shown, lay_out
-from sojourn.table.model import Column, Kind, Row, Table, Tables
+from sojourn.table.model import Column, Content, Row, Table, Tables
 
 #: Characters of a line that is never too short.
 UNLIMITED = 1_000_000
@@ -65,7 +65,7 @@ def _drawn(table: Table, rows: Sequence[Row], layout: Layout) -> rich.table.Tabl
     drawn = rich.table.Table()
     for shown, wide in layout.columns:
         heading = Text(shown.column.heading, no_wrap=False, overflow="fold")
-        is_number = shown.column.kind is Kind.NUMBER
+        is_number = shown.column.content is Content.NUMBER
         drawn.add_column(heading, justify="right" if is_number else "left", width=wide, overflow="fold")
     before: object = None
     for place, row in enumerate(rows):
@@ -80,7 +80,7 @@ def _drawn(table: Table, rows: Sequence[Row], layout: Layout) -> rich.table.Tabl
 def _cell(column: Column, row: Row) -> Text:
     shown = column.show(row)
     cell = Text(shown) if isinstance(shown, str) else shown
-    cell.no_wrap, cell.overflow = column.kind is Kind.NUMBER, "fold"
+    cell.no_wrap, cell.overflow = column.content is Content.NUMBER, "fold"
     return cell
 
 

@@ -12,7 +12,7 @@ from sojourn.runs import Run
 from sojourn.store.encoding import decode
 
 
-class Memory:
+class InMemory:
     """Keeps results until the process ends."""
 
     def __init__(self) -> None:
