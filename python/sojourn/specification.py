@@ -36,7 +36,7 @@ class RunSpecification(TypedDict):
     stacks: list[dict[str, Value]]
     flows: list[Json]
     probe: Json
-    #: The user's own files, if the run has any, in the order in which flows and queues refer to them.
+    #: Its plugins, if it has any, in the order in which flows and queues refer to them.
     plugins: NotRequired[list[Json]]
 
 
@@ -195,16 +195,16 @@ def _queue(queue: QueueChoice, plugins: list[Source]) -> Json:
     elif queue.limit is not None:
         limit = {queue.limit.unit: queue.limit.amount}
     values = _filled(queue.parameters, queue.discipline)
-    return {"name": queue.name, "limit": limit, "parameters": values, **_plugin(queue.source, plugins)}
+    return {"name": queue.name, "limit": limit, "parameters": values, **_plugin(queue.plugin, plugins)}
 
 
-def _plugin(source: Source | None, plugins: list[Source]) -> Json:
-    """The place of a user's file among those of the run; nothing for what is built in."""
-    if source is None:
+def _plugin(plugin: Source | None, plugins: list[Source]) -> Json:
+    """The place of a plugin among those of the run; nothing for what is built in."""
+    if plugin is None:
         return {}
-    if source not in plugins:
-        plugins.append(source)
-    return {"plugin": plugins.index(source)}
+    if plugin not in plugins:
+        plugins.append(plugin)
+    return {"plugin": plugins.index(plugin)}
 
 
 class _Names:
@@ -240,7 +240,7 @@ def _flows(
         "slow_start": _slow_start(scenario.stack, group),
         "parameters": _of_control(scenario.stack, group),
         "stack": _stack_index(scenario, group, stacks),
-        **_plugin(group.tcp.source, plugins),
+        **_plugin(group.tcp.plugin, plugins),
     }
     pairs = [
         (name, pair)
@@ -277,7 +277,7 @@ def _of_size(group: Flows, pair: int, pairs: int) -> Json:
 def _of_control(stack: StackChoice, group: Flows) -> dict[str, Value]:
     """The parameters of a congestion control: what is set, or else what the stack's profile says of it, or its default."""
     control = group.tcp.control
-    if group.tcp.source is not None:
+    if group.tcp.plugin is not None:
         return _filled(group.tcp.parameters, control)
     return {**_profile(_layers(stack, group.stack)).defaults_of(control), **group.tcp.parameters}
 
@@ -287,7 +287,7 @@ def _slow_start(stack: StackChoice, group: Flows) -> str | Json:
 
     A name, or if there are parameters the name and their values.
     """
-    profile = {} if group.tcp.source is not None else _profile(_layers(stack, group.stack)).slow_start_with(group.tcp.control)
+    profile = {} if group.tcp.plugin is not None else _profile(_layers(stack, group.stack)).slow_start_with(group.tcp.control)
     usual = profile.pop("name", catalogue.load().slow_starts[0].name)
     chosen = group.tcp.slow_start or SlowStartChoice(name=str(usual), parameters={})
     given = {**(profile if chosen.name == usual else {}), **chosen.parameters}

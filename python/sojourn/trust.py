@@ -1,4 +1,4 @@
-"""Whether scenarios may name own files anywhere. A program that calls Sojourn decides for itself; the command line asks."""
+"""Where files of plugins may be that scenarios name. A program that calls Sojourn decides for itself; the command line asks."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ _state = _State()
 
 @contextmanager
 def asked_for() -> Iterator[None]:
-    """Meanwhile a scenario's own files must be in its folder, unless trust is given."""
+    """Meanwhile the files of a scenario's plugins must be in its folder, unless trust is given."""
     before = (_state.is_asked_for, _state.named)
     _state.is_asked_for, _state.named = True, frozenset()
     try:
@@ -26,7 +26,7 @@ def asked_for() -> Iterator[None]:
 
 
 def give() -> None:
-    """Own files may be anywhere."""
+    """Files of plugins may be anywhere."""
     _state.is_asked_for = False
 
 

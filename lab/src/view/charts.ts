@@ -8,7 +8,7 @@ import { h, look } from "./dom";
 type Side = "A" | "B";
 export type Sides = Partial<Record<Side, Data>>;
 
-interface Kind {
+interface Figure {
   id: string;
   title: string;
   unit: string;
@@ -27,7 +27,7 @@ function ink(side: Side): string {
   return look(side === "A" ? "--a" : "--b");
 }
 
-const KINDS: Kind[] = [
+const FIGURES: Figure[] = [
   {
     id: "queue",
     title: "Queue",
@@ -141,16 +141,16 @@ class Plot {
   private width = 0;
 
   constructor(
-    private readonly kind: Kind,
+    private readonly figure: Figure,
     private readonly side: Side,
-    private readonly scale: (kind: Kind) => number,
+    private readonly scale: (figure: Figure) => number,
     private readonly seek: (seconds: number) => void,
   ) {
     const label = h("span", { class: `side side-${side.toLowerCase()}` }, side);
     this.element = h(
       "div",
       { class: "plot-of-side" },
-      h("div", { class: "over" }, !kind.isShared && label, this.note),
+      h("div", { class: "over" }, !figure.isShared && label, this.note),
       this.place,
     );
     // Not before it has a size: charts that are not seen yet cost nothing.
@@ -165,7 +165,7 @@ class Plot {
   }
 
   draw(sides: Sides): void {
-    const { data, series, bands = [], note = "" } = this.kind.data(sides, this.side);
+    const { data, series, bands = [], note = "" } = this.figure.data(sides, this.side);
     this.note.textContent = note;
     const duration = sides[this.side]?.seconds ?? 1;
     const shape = JSON.stringify([series, duration, look("--ink")]);
@@ -176,7 +176,7 @@ class Plot {
       this.shape = shape;
       this.make(data, series, bands, duration);
     }
-    const sums = `${this.kind.title} of setting ${this.side}, ${this.kind.unit}`;
+    const sums = `${this.figure.title} of setting ${this.side}, ${this.figure.unit}`;
     this.place.setAttribute("aria-label", sums);
   }
 
@@ -184,8 +184,8 @@ class Plot {
     const stroke = look("--muted");
     const grid = { stroke: look("--grid"), width: 1 };
     const axis = { stroke, grid, ticks: { show: false }, font: "11px system-ui, sans-serif" };
-    const top = (): [number, number] => [0, this.scale(this.kind)];
-    const isOverTime = this.kind.isOverTime;
+    const top = (): [number, number] => [0, this.scale(this.figure)];
+    const isOverTime = this.figure.isOverTime;
     const options: uPlot.Options = {
       width: this.place.clientWidth || 300,
       height: this.place.clientHeight || 180,
@@ -202,7 +202,7 @@ class Plot {
         x: isOverTime
           ? { time: false, range: [0, duration] }
           : { time: false, distr: 3, range: (_, __, most) => [LEAST_MS, Math.max(most || 1, 1)] },
-        y: { range: this.kind.isShared ? [0, 100] : top },
+        y: { range: this.figure.isShared ? [0, 100] : top },
       },
       axes: [
         {
@@ -231,7 +231,7 @@ class Plot {
   /** Where time stands. Moving it draws nothing anew. */
   at(seconds: number | null): void {
     this.head.hidden = seconds === null;
-    if (seconds === null || !this.plot || !this.kind.isOverTime) return;
+    if (seconds === null || !this.plot || !this.figure.isOverTime) return;
     this.head.style.transform = `translateX(${this.plot.valToPos(seconds, "x")}px)`;
   }
 }
@@ -256,15 +256,15 @@ export class Charts {
   private arrange(shown: string): void {
     this.shown = shown;
     this.plots = [];
-    const scale = (kind: Kind): number => this.most(kind);
-    const cards = KINDS.map((kind) => {
-      const sides: Side[] = shown.includes("B") && !kind.isShared ? ["A", "B"] : ["A"];
-      const plots = sides.map((side) => new Plot(kind, side, scale, this.seek));
+    const scale = (figure: Figure): number => this.most(figure);
+    const cards = FIGURES.map((figure) => {
+      const sides: Side[] = shown.includes("B") && !figure.isShared ? ["A", "B"] : ["A"];
+      const plots = sides.map((side) => new Plot(figure, side, scale, this.seek));
       this.plots.push(...plots);
-      const heading = h("h3", {}, kind.title, h("span", { class: "unit" }, kind.unit));
+      const heading = h("h3", {}, figure.title, h("span", { class: "unit" }, figure.unit));
       return h(
         "section",
-        { class: `card chart${kind.isShared ? " shared" : ""}`, id: `chart-${kind.id}` },
+        { class: `card chart${figure.isShared ? " shared" : ""}`, id: `chart-${figure.id}` },
         heading,
         h("div", { class: "plots" }, ...plots.map((each) => each.element)),
       );
@@ -274,12 +274,12 @@ export class Charts {
   }
 
   /** The top of a scale that both sides have. */
-  private most(kind: Kind): number {
+  private most(figure: Figure): number {
     let most = 0;
     for (const data of Object.values(this.sides)) {
-      if (kind.id === "queue") for (const each of data.queue) most = Math.max(most, each);
-      if (kind.id === "cwnd") for (const line of data.cwnd) for (const each of line) most = Math.max(most, each ?? 0);
-      if (kind.id === "shares") most = Math.max(most, data.setting.bottleneck.rate / 1e6);
+      if (figure.id === "queue") for (const each of data.queue) most = Math.max(most, each);
+      if (figure.id === "cwnd") for (const line of data.cwnd) for (const each of line) most = Math.max(most, each ?? 0);
+      if (figure.id === "shares") most = Math.max(most, data.setting.bottleneck.rate / 1e6);
     }
     return (most || 1) * 1.06;
   }

@@ -35,7 +35,7 @@ ROWS_AT_ONCE = 10_000
 class Simulator:
     """Runs in the compiled engine, which lets other Python threads run meanwhile.
 
-    A run with a user's own files is carried out by another process: what crashes there is this run alone.
+    A run with plugins is carried out by another process: what crashes there is this run alone.
     """
 
     def __init__(self) -> None:

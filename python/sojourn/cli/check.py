@@ -1,4 +1,4 @@
-"""``sojourn check``: whether a scenario or a study is valid, or a user's own algorithm has the properties of built-in ones."""
+"""``sojourn check``: whether a scenario or a study is valid, or an algorithm of one's own has the properties of built-in ones."""
 
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def _is_study(file: Path) -> bool:
 
 
 def _check_own(file: Path) -> None:
-    from sojourn.cli.own import reading
+    from sojourn.cli.plugin import reading
     from sojourn.cli.terminal import notify
     from sojourn.plugins.properties import CHECKED, check
 

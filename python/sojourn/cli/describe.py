@@ -1,4 +1,4 @@
-"""``sojourn describe``: an algorithm, a profile, a study, a distribution of sizes or a user's own file."""
+"""``sojourn describe``: an algorithm, a profile, a study, a distribution of sizes or a plugin."""
 
 import textwrap
 import tomllib
@@ -73,8 +73,8 @@ def _show(found: "list[tuple[Row, list[Table]]]", form: Form) -> None:
 
 
 def _own(path: Path) -> "list[tuple[Row, list[Table]]]":
-    """What a user's own file defines."""
-    from sojourn.cli.own import reading
+    """What a plugin defines."""
+    from sojourn.cli.plugin import reading
     from sojourn.plugins.declared import declared
 
     with reading(path) as source:

@@ -237,7 +237,7 @@ def changes_of(given: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _trust_named(changes: Mapping[str, Any]) -> None:
-    """Trusts the own files that changes name: whoever wrote the command wrote their names."""
+    """Trusts the files of plugins that changes name: whoever wrote the command wrote their names."""
     for key, value in changes.items():
         if isinstance(value, Mapping):
             _trust_named(value)

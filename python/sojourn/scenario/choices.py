@@ -24,7 +24,7 @@ from sojourn.units import BandwidthDelayProducts, QueueLimit, parse_queue_limit
 #: The profile of a scenario that names none: the current standards.
 DEFAULT_PROFILE = "rfc"
 
-#: The keys that name a user's own file: one that is written for Sojourn, or an unmodified module of Linux.
+#: The keys that name the file of a plugin: one that is written for Sojourn, or an unmodified module of Linux.
 FILES = ("file", "linux")
 
 
@@ -99,14 +99,14 @@ class QueueChoice(Choice):
     name: str
     limit: QueueLimit | BandwidthDelayProducts | None
     parameters: Mapping[str, Value]
-    #: The user's own file that defines it; none if it is built in.
-    source: Source | None = None
+    #: What defines it; none if it is built in.
+    plugin: Source | None = None
 
     @classmethod
     def read(cls, keys: dict[str, object], folder: Path) -> Self:
-        own = _source(keys, folder)
-        spelling = "" if own is not None else _name(keys)
-        discipline = catalogue.load().queue(spelling) if own is None else queue_of(own)
+        plugin = _plugin(keys, folder)
+        spelling = "" if plugin is not None else _name(keys)
+        discipline = catalogue.load().queue(spelling) if plugin is None else queue_of(plugin)
         limit: QueueLimit | BandwidthDelayProducts | None = None
         if "limit" in keys:
             try:
@@ -114,17 +114,17 @@ class QueueChoice(Choice):
                 _is_counted_in(spelling.lower(), limit)
             except ValueError as error:
                 raise ValueError(f"limit: {error}") from None
-        values = parameters.read(keys, discipline.parameters, discipline.name, _identifying(own), "limit")
-        return cls(name=discipline.name, limit=limit, parameters=values, source=own)
+        values = parameters.read(keys, discipline.parameters, discipline.name, _identifying(plugin), "limit")
+        return cls(name=discipline.name, limit=limit, parameters=values, plugin=plugin)
 
     @property
     def discipline(self) -> Algorithm:
-        """What the catalogue or the user's file says of it."""
-        return catalogue.load().queue(self.name) if self.source is None else queue_of(self.source)
+        """What the catalogue or the plugin says of it."""
+        return catalogue.load().queue(self.name) if self.plugin is None else queue_of(self.plugin)
 
     @property
     def given(self) -> tuple[str, ...]:
-        return (_identifying(self.source), *(("limit",) if self.limit is not None else ()), *self.parameters)
+        return (_identifying(self.plugin), *(("limit",) if self.limit is not None else ()), *self.parameters)
 
     @classmethod
     def json_schema(cls) -> JsonSchemaValue:
@@ -165,14 +165,14 @@ class TcpChoice(Choice):
     name: str
     slow_start: SlowStartChoice | None
     parameters: Mapping[str, Value]
-    #: The user's own file that defines it; none if it is built in.
-    source: Source | None = None
+    #: What defines it; none if it is built in.
+    plugin: Source | None = None
 
     @classmethod
     def read(cls, keys: dict[str, object], folder: Path) -> Self:
         known = catalogue.load()
-        own = _source(keys, folder)
-        control = known.congestion_control(_name(keys)) if own is None else control_of(own)
+        plugin = _plugin(keys, folder)
+        control = known.congestion_control(_name(keys)) if plugin is None else control_of(plugin)
         if control.rate_based and "slow_start" in keys:
             raise ValueError(f"slow_start: {control.name} has no slow start, because it sends at a rate of its own")
         slow_start: SlowStartChoice | None = None
@@ -181,18 +181,18 @@ class TcpChoice(Choice):
                 slow_start = SlowStartChoice.of(keys.pop("slow_start"), folder)
             except ValueError as error:
                 raise ValueError(f"slow_start: {error}") from None
-        others = ("name",) if control.rate_based else (_identifying(own), "slow_start")
+        others = ("name",) if control.rate_based else (_identifying(plugin), "slow_start")
         values = parameters.read(keys, control.parameters, control.name, *others)
-        return cls(name=control.name, slow_start=slow_start, parameters=values, source=own)
+        return cls(name=control.name, slow_start=slow_start, parameters=values, plugin=plugin)
 
     @property
     def control(self) -> Algorithm:
-        """What the catalogue or the user's file says of it."""
-        return catalogue.load().congestion_control(self.name) if self.source is None else control_of(self.source)
+        """What the catalogue or the plugin says of it."""
+        return catalogue.load().congestion_control(self.name) if self.plugin is None else control_of(self.plugin)
 
     @property
     def given(self) -> tuple[str, ...]:
-        return (_identifying(self.source), *(("slow_start",) if self.slow_start is not None else ()), *self.parameters)
+        return (_identifying(self.plugin), *(("slow_start",) if self.slow_start is not None else ()), *self.parameters)
 
     @classmethod
     def json_schema(cls) -> JsonSchemaValue:
@@ -241,8 +241,8 @@ class StackChoice(Choice):
         return {"anyOf": [{"enum": profiles}, table], "description": "A stack profile and the settings that differ from it."}
 
 
-def control_of(own: Source) -> Algorithm:
-    """The congestion control of a user's file.
+def control_of(plugin: Source) -> Algorithm:
+    """The congestion control of a plugin.
 
     Raises:
         ValueError: it defines none, or cannot be loaded.
@@ -250,33 +250,33 @@ def control_of(own: Source) -> Algorithm:
     # It starts a process, so what does not need it does not load it.
     from sojourn.plugins.declared import declared
 
-    control = declared(own).control
+    control = declared(plugin).control
     if control is None:
-        raise ValueError(f"file: {own.file} defines a queue discipline, and no congestion control")
+        raise ValueError(f"file: {plugin.file} defines a queue discipline, and no congestion control")
     return control
 
 
-def queue_of(own: Source) -> Algorithm:
-    """The queue discipline of a user's file.
+def queue_of(plugin: Source) -> Algorithm:
+    """The queue discipline of a plugin.
 
     Raises:
         ValueError: it defines none, or cannot be loaded.
     """
-    if own.language == source.LINUX:
+    if plugin.language == source.LINUX:
         # Only a kernel that was built with it runs it, so it is not loaded.
-        if "register_qdisc" not in own.files[own.file]:
-            raise ValueError(f"linux: {own.file} registers no queue discipline")
-        return Algorithm(name=own.file, title=own.file, class_="own")
+        if "register_qdisc" not in plugin.files[plugin.file]:
+            raise ValueError(f"linux: {plugin.file} registers no queue discipline")
+        return Algorithm(name=plugin.file, title=plugin.file, class_="own")
     from sojourn.plugins.declared import declared
 
-    queue = declared(own).queue
+    queue = declared(plugin).queue
     if queue is None:
-        raise ValueError(f"file: {own.file} defines a congestion control, and no queue discipline")
+        raise ValueError(f"file: {plugin.file} defines a congestion control, and no queue discipline")
     return queue
 
 
-def _source(keys: dict[str, object], folder: Path) -> Source | None:
-    """The user's file that a table names, if it does."""
+def _plugin(keys: dict[str, object], folder: Path) -> Source | None:
+    """The plugin whose file a table names, if it does."""
     given = [key for key in ("name", *FILES) if key in keys]
     if not set(given) & set(FILES):
         return None
@@ -293,11 +293,11 @@ def _source(keys: dict[str, object], folder: Path) -> Source | None:
         raise ValueError(f"{key}: {error}") from None
 
 
-def _identifying(own: Source | None) -> str:
+def _identifying(plugin: Source | None) -> str:
     """The key that says which algorithm it is."""
-    if own is None:
+    if plugin is None:
         return "name"
-    return "linux" if own.language == source.LINUX else "file"
+    return "linux" if plugin.language == source.LINUX else "file"
 
 
 def _name(keys: dict[str, object]) -> str:
@@ -315,7 +315,7 @@ def _schema(description: str, entries: Iterable[Algorithm], tables: Iterable[Jso
 
 
 def _own_table(common: Mapping[str, Any], key: str = "file", title: str = "Your own algorithm") -> JsonSchemaValue:
-    """A table that names a user's own file, which declares its parameters itself."""
+    """A table that names the file of a plugin, which declares its parameters itself."""
     what = "A file in C" if key == "linux" else "A file in Python or C, or a shared library"
     return {
         "type": "object",
