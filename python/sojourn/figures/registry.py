@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, StrEnum
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -133,59 +134,61 @@ class ColumnFigure(Figure):
     column: str
 
 
+_sampled = partial(Figure, family=Family.OVER_TIME)
+
+_goodput = partial(
+    Figure,
+    family=Family.TRADE_OFFS,
+    over_seeds="medians over {seeds} seeds, ellipses one standard deviation",
+    over_two_seeds="medians over 2 seeds; ellipses need 3",
+)
+
 FIGURES = (
-    Figure(
+    _sampled(
         name="queue-over-time",
         title="Queue length over time",
-        family=Family.OVER_TIME,
         help="length of the bottleneck's queue, packets",
         need=Need.QUEUE_SERIES,
         drawn_by="over_time:queue_length",
     ),
-    Figure(
+    _sampled(
         name="loss-over-time",
         title="Drops over time",
-        family=Family.OVER_TIME,
         help="drops at the bottleneck between two samples, packets/s",
         need=Need.QUEUE_SERIES,
         drawn_by="over_time:drops",
     ),
-    Figure(
+    _sampled(
         name="delay-over-time",
         title="Queueing delay over time",
-        family=Family.OVER_TIME,
         help="how long it takes the bottleneck to send what waits for it, ms",
         need=Need.QUEUE_SERIES,
         drawn_by="over_time:queueing_delay",
     ),
-    Figure(
+    _sampled(
         name="capacity-over-time",
         title="Capacity and throughput over time",
-        family=Family.OVER_TIME,
         help="capacity of the bottleneck, and throughput of all flows over it, between two samples, Mbit/s",
         need=Need.FLOW_SERIES,
         drawn_by="over_time:capacity_and_throughput",
     ),
-    Figure(
+    _sampled(
         name="throughput-over-time",
         title="Throughput over time",
-        family=Family.OVER_TIME,
         help="throughput of each flow between two samples, Mbit/s",
         need=Need.FLOW_SERIES,
         drawn_by="over_time:throughput",
     ),
-    Figure(
+    _sampled(
         name="cwnd-over-time",
         title="Congestion window over time",
-        family=Family.OVER_TIME,
         help="congestion window of each flow, kB",
         need=Need.FLOW_SERIES,
         drawn_by="over_time:congestion_window",
     ),
-    Figure(
+    _sampled(
         name="rtt-over-time",
         title="Round-trip time over time",
-        family=Family.OVER_TIME,
         help="latest RTT sample of each flow, ms",
         need=Need.FLOW_SERIES,
         drawn_by="over_time:round_trip_time",
@@ -206,31 +209,25 @@ FIGURES = (
         need=Need.QUEUES,
         drawn_by="tradeoffs:fairness_delay",
     ),
-    Figure(
+    _goodput(
         name="delay-goodput",
         title="Goodput against queueing delay",
-        family=Family.TRADE_OFFS,
         help=(
             "total throughput against the mean sojourn time, as in RFC 7928: the median of the runs and, of three "
             "seeds or more, an ellipse of one standard deviation"
         ),
         need=Need.QUEUES,
         drawn_by="tradeoffs:delay_goodput",
-        over_seeds="medians over {seeds} seeds, ellipses one standard deviation",
-        over_two_seeds="medians over 2 seeds; ellipses need 3",
     ),
-    Figure(
+    _goodput(
         name="delay-goodput-by-group",
         title="Goodput against round-trip time by group",
-        family=Family.TRADE_OFFS,
         help=(
             "mean throughput of a flow against the mean round-trip time of each group of flows: the median of the runs and, of "
             "three seeds or more, an ellipse of one standard deviation"
         ),
         need=Need.RUNS,
         drawn_by="tradeoffs:delay_goodput_by_group",
-        over_seeds="medians over {seeds} seeds, ellipses one standard deviation",
-        over_two_seeds="medians over 2 seeds; ellipses need 3",
     ),
     Figure(
         name="flow-throughputs",
@@ -362,36 +359,15 @@ def _said(metric: Metric) -> str:
 def _of_metric(metric: Metric) -> Iterator[MetricFigure]:
     need = Need.QUEUES if metric.scope is Scope.QUEUE else Need.RUNS
     name, said = metric.figure_name, _said(metric)
-    yield MetricFigure(
-        name=name, title=metric.caption, family=Family.BARS, help=said, need=need, drawn_by="bars:of_metric", metric=metric
-    )
-    yield MetricFigure(
+    figure = partial(MetricFigure, title=metric.caption, need=need, metric=metric)
+    yield figure(name=name, family=Family.BARS, help=said, drawn_by="bars:of_metric")
+    yield figure(
         name=f"heatmap-{name}",
-        title=metric.caption,
         family=Family.HEAT_MAPS,
         help=said,
-        need=need,
         drawn_by="heatmaps:of_metric",
         over_seeds="means over {seeds} seeds",
-        metric=metric,
     )
-    yield MetricFigure(
-        name=f"line-{name}",
-        title=metric.caption,
-        family=Family.LINES,
-        help=said,
-        need=need,
-        drawn_by="lines:of_metric",
-        metric=metric,
-    )
+    yield figure(name=f"line-{name}", family=Family.LINES, help=said, drawn_by="lines:of_metric")
     for form, (family, drawn_by, what) in _FORMS.items():
-        yield MetricFigure(
-            name=f"{form}-{name}",
-            title=metric.caption,
-            family=family,
-            help=f"{said}: {what}",
-            need=need,
-            drawn_by=drawn_by,
-            over_seeds=_TOGETHER,
-            metric=metric,
-        )
+        yield figure(name=f"{form}-{name}", family=family, help=f"{said}: {what}", drawn_by=drawn_by, over_seeds=_TOGETHER)

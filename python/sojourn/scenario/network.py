@@ -383,11 +383,7 @@ def _placed(delay: int | Trace | Spread, place: int, count: int) -> Delay:
 
 def _forwards(origin: str, target: str, link: TwoWay, delay: Delay) -> DirectedLink:
     changes = [LinkChange(change.at, change.rate, change.delay, change.loss, change.repetition) for change in link.changes]
-    return _direction(
-        *(origin, target, link, link.rate, delay),
-        *(link.queue, link.drop, link.loss, link.impairments, changes),
-        aggregation=link.aggregation,
-    )
+    return _direction(origin, target, link, link, link.rate, delay, changes)
 
 
 def _backwards(origin: str, target: str, link: TwoWay, delay: Delay) -> DirectedLink:
@@ -406,34 +402,22 @@ def _backwards(origin: str, target: str, link: TwoWay, delay: Delay) -> Directed
         )
         for change in link.changes
     ]
-    return _direction(
-        *(target, origin, link, link.rate if own.rate is None else own.rate, delay if own.delay is None else own.delay),
-        *(own.queue, own.drop, own.loss, own.impairments, changes),
-        aggregation=own.aggregation,
-    )
+    rate, delay = link.rate if own.rate is None else own.rate, delay if own.delay is None else own.delay
+    return _direction(target, origin, link, own, rate, delay, changes)
 
 
 def _direction(
-    origin: str,
-    target: str,
-    link: TwoWay,
-    rate: int | Trace,
-    delay: Delay,
-    queue: QueueChoice | None,
-    drop: Drop | None,
-    loss: float,
-    impairments: Impairments | None,
-    changes: Iterable[LinkChange],
-    aggregation: Aggregation | None,
+    origin: str, target: str, link: TwoWay, own: TwoWay | Reverse, rate: int | Trace, delay: Delay, changes: Iterable[LinkChange]
 ) -> DirectedLink:
-    """One direction of a link; a change of the other direction is none."""
-    own = tuple(change for change in changes if change != LinkChange(change.at, repeat=change.repeat))
+    """One direction of a link, which has what is its ``own``; a change of the other direction is none."""
+    made = tuple(change for change in changes if change != LinkChange(change.at, repeat=change.repeat))
     return DirectedLink(
-        *(origin, target, _steady(rate), _steady(delay), queue, _ring(link, queue), drop, loss, own, impairments),
+        *(origin, target, _steady(rate), _steady(delay), own.queue, _ring(link, own.queue), own.drop, own.loss, made),
+        impairments=own.impairments,
         rate_trace=rate if isinstance(rate, Trace) else None,
         delay_trace=delay if isinstance(delay, Trace) else None,
         drawn_delay=delay if isinstance(delay, Drawn) else None,
-        aggregation=aggregation,
+        aggregation=own.aggregation,
         framing=link.layers,
     )
 
