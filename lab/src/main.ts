@@ -16,7 +16,7 @@ import { Wrong } from "./model/units";
 import { editOwn } from "./own/editor";
 import { Charts, type Sides } from "./view/charts";
 import { Data } from "./view/data";
-import { announce, byId, h, onScheme } from "./view/dom";
+import { announce, button, byId, h, onScheme } from "./view/dom";
 import { panel } from "./view/panel";
 import { Playback } from "./view/playback";
 import { Stage } from "./view/stage";
@@ -83,13 +83,7 @@ class Lab {
     new ResizeObserver(() => this.showMoment(this.playback.time ?? 0, this.playback.speed)).observe(byId("stages"));
     const presets = byId<HTMLElement>("presets");
     for (const preset of PRESETS) {
-      presets.append(
-        h(
-          "button",
-          { type: "button", class: "preset", "data-preset": preset.id, click: () => this.choose(preset) },
-          preset.title,
-        ),
-      );
+      presets.append(button(preset.title, () => this.choose(preset), { class: "preset", "data-preset": preset.id }));
     }
     byId("copy-link").addEventListener("click", () => void this.give(location.href, "The link", byId("copy-link")));
     byId("copy-scenario").addEventListener("click", () => this.copyScenario());
@@ -145,6 +139,11 @@ class Lab {
       this.say(error.message);
     }
     if (!this.trusts) return this.askForTrust();
+    this.begin();
+  }
+
+  /** Shows and runs what is set, once the algorithms of the page are known. */
+  private begin(): void {
     void this.declareAll().then(() => {
       this.rebuild();
       this.run();
@@ -155,15 +154,12 @@ class Lab {
     const agree = (): void => {
       this.trusts = true;
       this.say("");
-      void this.declareAll().then(() => {
-        this.rebuild();
-        this.run();
-      });
+      this.begin();
     };
     this.say(
       "This link brings an algorithm in JavaScript, written by whoever made the link. Read it, and run it only if you trust it.",
-      h("button", { type: "button", click: agree }, "Run it"),
-      h("button", { type: "button", click: () => this.choose(PRESETS[0] as Preset) }, "Leave it"),
+      button("Run it", agree),
+      button("Leave it", () => this.choose(PRESETS[0] as Preset)),
       h("details", {}, h("summary", {}, "Its text"), ...this.state.own.map((own) => h("pre", { tabindex: 0 }, own.text))),
     );
   }
@@ -194,6 +190,20 @@ class Lab {
     announce(`${preset.title}. ${preset.story}`);
   }
 
+  private settingOf(side: Side): Setting | null {
+    return side === "A" ? this.state.a : this.state.b;
+  }
+
+  private get settingEdited(): Setting {
+    return this.settingOf(this.edited) ?? this.state.a;
+  }
+
+  /** What is set has changed otherwise than by hand. */
+  private show(): void {
+    this.rebuild();
+    this.changed();
+  }
+
   private settings(): [Side, Setting][] {
     return [["A", this.state.a], ...(this.state.b ? [["B", this.state.b] as [Side, Setting]] : [])];
   }
@@ -204,7 +214,7 @@ class Lab {
     const focused = document.activeElement instanceof HTMLElement ? labelOf(document.activeElement) : "";
     const open = [...document.querySelectorAll("#panel details")].map((each) => (each as HTMLDetailsElement).open);
     if (!this.state.b) this.edited = "A";
-    const setting = this.edited === "B" && this.state.b ? this.state.b : this.state.a;
+    const setting = this.settingEdited;
     const catalogue = this.catalogue;
     byId("panel").replaceChildren(
       ...panel(setting, {
@@ -212,10 +222,7 @@ class Lab {
         own: () => this.state.own,
         controlOf: (each) => controlOf(each, catalogue, this.state.own, this.declaredOf),
         changed: () => this.changed(),
-        rebuilt: () => {
-          this.rebuild();
-          this.changed();
-        },
+        rebuilt: () => this.show(),
         writeOwn: () => this.writeOwn(setting),
       }),
     );
@@ -282,7 +289,7 @@ class Lab {
     this.hash = toHash(this.state);
     history.replaceState(null, "", this.hash);
     for (const side of ["A", "B"] as const) {
-      const setting = side === "A" ? this.state.a : this.state.b;
+      const setting = this.settingOf(side);
       const running = this.sides[side];
       if (!setting) {
         if (running.data) running.client.stop();
@@ -320,41 +327,26 @@ class Lab {
     const long = seconds > 90 ? `${Math.round(seconds / 60)} minutes` : `${Math.round(seconds)} s`;
     this.say(
       `Setting ${side} has about ${many} million packets, which take about ${long} here.`,
-      h(
-        "button",
-        {
-          type: "button",
-          click: () => {
-            this.asked[side] = true;
-            this.say("");
-            this.run();
-          },
-        },
-        "Run it",
-      ),
-      h(
-        "button",
-        {
-          type: "button",
-          click: () => {
-            setting.duration = shorter;
-            if (setting.warm_up >= shorter) setting.warm_up = Math.floor(shorter / 5);
-            for (const each of setting.groups) {
-              if ((each.start ?? 0) >= shorter) each.start = null;
-              if ((each.stop ?? 0) >= shorter) each.stop = null;
-            }
-            this.rebuild();
-            this.changed();
-          },
-        },
-        `Run ${shorter / 1e12} s of it`,
-      ),
+      button("Run it", () => {
+        this.asked[side] = true;
+        this.say("");
+        this.run();
+      }),
+      button(`Run ${shorter / 1e12} s of it`, () => {
+        setting.duration = shorter;
+        if (setting.warm_up >= shorter) setting.warm_up = Math.floor(shorter / 5);
+        for (const each of setting.groups) {
+          if ((each.start ?? 0) >= shorter) each.start = null;
+          if ((each.stop ?? 0) >= shorter) each.stop = null;
+        }
+        this.show();
+      }),
     );
   }
 
   private answered(side: Side, answer: Answer & { run: number }): void {
     const running = this.sides[side];
-    const setting = side === "A" ? this.state.a : this.state.b;
+    const setting = this.settingOf(side);
     if (!setting || !this.catalogue) return;
     switch (answer.kind) {
       case "samples": {
@@ -470,8 +462,7 @@ class Lab {
   /** The TOML of the setting that is edited. */
   scenario(): string {
     if (!this.catalogue) return "";
-    const setting = this.edited === "B" && this.state.b ? this.state.b : this.state.a;
-    return toToml(setting, this.catalogue, this.state.own, this.declaredOf);
+    return toToml(this.settingEdited, this.catalogue, this.state.own, this.declaredOf);
   }
 
   private copyScenario(): void {
@@ -486,8 +477,7 @@ class Lab {
       else this.state.a = setting;
       this.preset = null;
       this.playback.time = null;
-      this.rebuild();
-      this.changed();
+      this.show();
       announce(`${file.name} is shown.`);
     } catch (error) {
       if (!(error instanceof Wrong)) throw error;
@@ -509,8 +499,7 @@ class Lab {
               first.tcp = { name, parameters: {} };
             }
           }
-          this.rebuild();
-          this.changed();
+          this.show();
         });
       },
     });

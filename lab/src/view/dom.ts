@@ -18,6 +18,10 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+export function button(text: string, click: () => void, more: Attributes = {}): HTMLButtonElement {
+  return h("button", { type: "button", ...more, click }, text);
+}
+
 export function byId<T extends HTMLElement>(id: string): T {
   const found = document.getElementById(id);
   if (!found) throw new Error(`the page has no #${id}`);

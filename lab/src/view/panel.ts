@@ -27,7 +27,7 @@ import {
   Wrong,
 } from "../model/units";
 import { groupColour } from "./colours";
-import { h } from "./dom";
+import { button, h } from "./dom";
 import { choiceField, countField, type Options, quantityField, textField, tickField } from "./fields";
 
 const CLASSES: Record<string, string> = {
@@ -192,30 +192,23 @@ function buffer(of: Setting, host: PanelHost): HTMLElement {
 
 function flows(of: Setting, host: PanelHost): HTMLElement {
   const groups = of.groups.map((each, index) => group(of, each, index, host));
-  const add = h(
-    "button",
-    {
-      type: "button",
-      disabled: of.groups.length >= MOST_GROUPS,
-      click: () => {
-        const last = of.groups[of.groups.length - 1];
-        if (!last) return;
-        const sender = freeName(
-          "sender",
-          of.senders.map((each) => each.name),
-        ).replace(" ", "");
-        of.senders.push({ ...senderOf(of, last), name: sender });
-        const name = freeName(
-          "flows",
-          of.groups.map((each) => each.group),
-        );
-        of.groups.push({ ...structuredClone(last), group: name, from: sender, count: 1 });
-        host.rebuilt();
-      },
-    },
-    "Add flows",
-  );
-  const write = h("button", { type: "button", click: host.writeOwn }, "Write an algorithm");
+  const addFlows = (): void => {
+    const last = of.groups[of.groups.length - 1];
+    if (!last) return;
+    const sender = freeName(
+      "sender",
+      of.senders.map((each) => each.name),
+    ).replace(" ", "");
+    of.senders.push({ ...senderOf(of, last), name: sender });
+    const name = freeName(
+      "flows",
+      of.groups.map((each) => each.group),
+    );
+    of.groups.push({ ...structuredClone(last), group: name, from: sender, count: 1 });
+    host.rebuilt();
+  };
+  const add = button("Add flows", addFlows, { disabled: of.groups.length >= MOST_GROUPS });
+  const write = button("Write an algorithm", host.writeOwn);
   return h("fieldset", { class: "card" }, h("legend", {}, "Flows"), ...groups, h("div", { class: "row" }, add, write));
 }
 
@@ -231,21 +224,13 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
   const usual = { ...defaults(control.parameters), ...(profile && !isOwn ? ownDefaults(profile, control.name, "control") : {}) };
   const sender = senderOf(of, each);
   const fixed = 2 * (of.bottleneck.delay + of.receiver.delay);
-  const remove = h(
-    "button",
-    {
-      type: "button",
-      class: "quiet",
-      "aria-label": `Remove the flows ${each.group}`,
-      disabled: of.groups.length === 1,
-      click: () => {
-        of.groups.splice(index, 1);
-        of.senders = of.senders.filter((one) => of.groups.some((other) => other.from === one.name));
-        host.rebuilt();
-      },
-    },
-    "Remove",
-  );
+  const removeFlows = (): void => {
+    of.groups.splice(index, 1);
+    of.senders = of.senders.filter((one) => of.groups.some((other) => other.from === one.name));
+    host.rebuilt();
+  };
+  const about = { class: "quiet", "aria-label": `Remove the flows ${each.group}`, disabled: of.groups.length === 1 };
+  const remove = button("Remove", removeFlows, about);
   const name = textField("Name", each.group, (text) => {
     const given = text.trim();
     if (!isName(given)) throw new Wrong("a name of 1 to 60 characters, without quotes");
