@@ -3,6 +3,7 @@
 The command line turns these into one line on stderr and an exit status; nothing else in Sojourn prints or exits.
 """
 
+from pathlib import Path
 from typing import Any
 
 #: The name of the exception that a panic of code in Rust arrives as. It is no ``Exception``, and each library has its own.
@@ -18,6 +19,18 @@ class InputError(SojournError):
 
     #: What another program said of it, such as a compiler: shown below that line as it is.
     output = ""
+
+
+def check_out(path: Path) -> None:
+    """Checks that a file can be where ``--out`` says.
+
+    Raises:
+        InputError: it cannot.
+    """
+    if path.is_dir():
+        raise InputError(f"--out {path}: a directory; give a file")
+    if not path.parent.is_dir():
+        raise InputError(f"--out {path}: no directory {path.parent}")
 
 
 class CompilationFailed(ValueError):

@@ -6,7 +6,7 @@ import click
 
 from sojourn.cli.console import Form, put
 from sojourn.cli.options import RESULTS, Command, form_options, option
-from sojourn.errors import InputError
+from sojourn.errors import InputError, check_out
 
 
 def _parts(_context: click.Context, option: click.Parameter, wanted: tuple[str, ...]) -> tuple[str, ...]:
@@ -49,10 +49,8 @@ def command(
     """
     if against is not None and only:
         raise InputError(f"--only {only[0]}: cannot be combined with --against {against}")
-    if out is not None and not out.parent.is_dir():
-        raise InputError(f"--out {out}: no directory {out.parent}")
-    if out is not None and out.is_dir():
-        raise InputError(f"--out {out}: a directory; give a file")
+    if out is not None:
+        check_out(out)
     from sojourn.bench import machine, measurements, ns3, parts, report
     from sojourn.cli.terminal import notify
     from sojourn.store import write_whole

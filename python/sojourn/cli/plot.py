@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sojourn.cli.options import CELLS, RESULTS, Command, chosen_option, option, out_option, selection
-from sojourn.errors import InputError
+from sojourn.errors import InputError, check_out
 
 if TYPE_CHECKING:
     from sojourn.figures.saving import Format
@@ -88,10 +88,7 @@ def target_of(name: str, form: "Format | None", out: Path | None) -> "tuple[Form
     if out is None:
         form = form or FORMATS[0]
         return form, Path(f"{name}.{form}")
-    if not out.parent.is_dir():
-        raise InputError(f"--out {out}: no directory {out.parent}")
-    if out.is_dir():
-        raise InputError(f"--out {out}: a directory; give a file")
+    check_out(out)
     ending = next((known for known in FORMATS if out.suffix.casefold() == f".{known}"), None)
     if form is not None and ending is not None and form != ending:
         raise InputError(f"--out {out}: the name ends in .{ending} and --format says {form}; leave one of them out")

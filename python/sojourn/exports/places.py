@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sojourn.errors import InputError, SojournError
+from sojourn.errors import InputError, SojournError, check_out
 from sojourn.store import write_whole
 
 
@@ -15,10 +15,7 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
         InputError: there is no place for it.
         SojournError: it cannot be written.
     """
-    if path.is_dir():
-        raise InputError(f"--out {path}: a directory; give a file")
-    if not path.parent.is_dir():
-        raise InputError(f"--out {path}: no directory {path.parent}")
+    check_out(path)
     with told(path):
         write_whole(path, write)
 

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from sojourn import _engine
 from sojourn.api import Reproduction
-from sojourn.errors import InputError
+from sojourn.errors import check_out
 from sojourn.metrics import METRICS, of_run
 from sojourn.report import charts, facts, groups, heatmaps, overtime, overview, prose, tables
 from sojourn.report.charts import Drawing
@@ -46,10 +46,8 @@ def write(directory: str | Path, out: str | Path | None = None) -> Path:
         StoreFailed: the store's files cannot be read.
     """
     target = Path(directory) / NAME if out is None else Path(out)
-    if target.is_dir():
-        raise InputError(f"--out {target}: a directory; give a file")
-    if out is not None and not target.parent.is_dir():
-        raise InputError(f"--out {target}: no directory {target.parent}")
+    if out is not None or target.is_dir():
+        check_out(target)
     made = page(read(Path(directory)))
     write_whole(target, lambda path: path.write_text(made, encoding="utf-8"))
     return target

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sojourn.metrics import METRICS
 from sojourn.names import BACKEND
 from sojourn.report.text import with_unit
-from sojourn.study.cells import Agreement, Compared, by_backend
+from sojourn.study.cells import Agreement, Compared, by_backend, by_table
 from sojourn.study.design import Study
 
 
@@ -71,12 +71,7 @@ class PublishedTable:
 
 def tables(study: Study, compared: Sequence[Compared]) -> list[PublishedTable]:
     """The study's tables that have values, in order of their numbers; of several backends each table once for each."""
-    found: list[PublishedTable] = []
-    for cells_of_backend in by_backend(compared).values():
-        by_number: dict[int, list[Compared]] = {}
-        for cell in cells_of_backend:
-            by_number.setdefault(cell.published.table.number, []).append(cell)
-        found += (_table(study, cells) for cells in by_number.values())
+    found = [_table(study, cells) for of_backend in by_backend(compared).values() for cells in by_table(of_backend)]
     return sorted(found, key=lambda table: table.number)
 
 
@@ -88,9 +83,7 @@ def signs(shown: Sequence[PublishedTable]) -> list[Sign]:
 
 def _table(study: Study, cells: Sequence[Compared]) -> PublishedTable:
     described = cells[0].published.table
-    *row_axes, column_axis = [
-        axis for axis in study.axes if axis == described.algorithms or not isinstance(described.select.get(axis), str)
-    ]
+    row_axes, column_axis = study.arranged(described)
     columns = list(dict.fromkeys(cell.published.labels[column_axis] for cell in cells))
     rows: dict[tuple[str, ...], dict[str, Compared]] = {}
     for cell in cells:

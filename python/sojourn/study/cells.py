@@ -168,11 +168,16 @@ def write(path: Path, cells: pl.DataFrame) -> None:
 
 def agreement(cells: Iterable[Compared]) -> Mapping[int, tuple[StudyTable, Agreement]]:
     """For each table with published values, by number: the table and how many of its values agree."""
+    parts = by_table(cell for cell in cells if cell.agrees is not None)
+    return {(table := part[0].published.table).number: (table, Agreement.of(part)) for part in parts}
+
+
+def by_table(cells: Iterable[Compared]) -> list[list[Compared]]:
+    """The cells of each table that has any, in order of their numbers."""
     parts: dict[int, list[Compared]] = {}
     for cell in cells:
-        if cell.agrees is not None:
-            parts.setdefault(cell.published.table.number, []).append(cell)
-    return {number: (part[0].published.table, Agreement.of(part)) for number, part in sorted(parts.items())}
+        parts.setdefault(cell.published.table.number, []).append(cell)
+    return [part for _, part in sorted(parts.items())]
 
 
 class OfBackend(Protocol):

@@ -190,6 +190,11 @@ class Study(Table):
         """
         return self.matrix.only(only, self.spellings).with_changes(changes or {})
 
+    def arranged(self, table: StudyTable) -> tuple[list[str], str]:
+        """The axes that a table shows: those of its rows, and that of its columns."""
+        *rows, column = [axis for axis in self.axes if axis == table.algorithms or not isinstance(table.select.get(axis), str)]
+        return rows, column
+
     def shows(self, table: StudyTable, axes: Point) -> bool:
         """Whether a cell of the matrix is one of a table's."""
         return matches(self._selected(table), axes)

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from sojourn.metrics import METRICS
 from sojourn.names import BACKEND
-from sojourn.study.cells import Agreement, Compared, agreement, by_backend
+from sojourn.study.cells import Agreement, Compared, agreement, by_backend, by_table
 from sojourn.study.design import Study
 from sojourn.table import Column, Content, Row, Table, label, number, text
 
@@ -22,15 +22,12 @@ FIRST = "="
 
 def study_tables(study: Study, cells: Sequence[Compared]) -> list[Table]:
     """One table for each of the study's that has cells, in order of their numbers."""
-    by_number: dict[int, list[Compared]] = {}
-    for cell in cells:
-        by_number.setdefault(cell.published.table.number, []).append(cell)
-    return [_table(study, by_number[number]) for number in sorted(by_number)]
+    return [_table(study, part) for part in by_table(cells)]
 
 
 def _table(study: Study, cells: Sequence[Compared]) -> Table:
     described = cells[0].published.table
-    *row_axes, column_axis = [axis for axis in study.axes if axis == described.algorithms or _varies(described.select.get(axis))]
+    row_axes, column_axis = study.arranged(described)
     backends = by_backend(cells)
     # Of several backends each has a row, one below the other.
     named = [*row_axes, "metric", *([BACKEND] if len(backends) > 1 else [])]
@@ -64,10 +61,6 @@ def _table(study: Study, cells: Sequence[Compared]) -> Table:
 def _value(label: str) -> str:
     """What a row calls the cell in the column of a label: not what it calls an axis."""
     return f"={label}"
-
-
-def _varies(selected: str | list[str] | None) -> bool:
-    return not isinstance(selected, str)
 
 
 def _compared(name: str) -> Callable[[Row], Text]:
