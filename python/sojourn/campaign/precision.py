@@ -9,12 +9,12 @@ from sojourn.campaign.planning import Plan
 from sojourn.sweep.stopping import StoppingRule
 
 #: By how much seeds grow from batch to batch: few batches for a cell that needs many, few seeds too many for one that does not.
-GROWTH = 1.5
+FACTOR = 1.5
 
 
 def more(seeds: int, rule: StoppingRule) -> int:
     """How many seeds the next batch of a cell has."""
-    return min(rule.most_seeds, math.ceil(seeds * GROWTH))
+    return min(rule.most_seeds, math.ceil(seeds * FACTOR))
 
 
 def halves(result: Result, batch: Plan, rule: StoppingRule) -> list[float | None]:

@@ -80,9 +80,7 @@ def _bars(
     shared = panels.alike(rows)
     panel = panels.width(width, shared=shared)
     base = alt.Chart(look.data(rows)).encode(
-        x=alt.X(
-            "group:N", title=group, sort=source.labels(group), axis=alt.Axis(labelAngle=look.angle(source.labels(group), panel))
-        ),
+        x=look.groups(group, source.labels(group), panel),
         xOffset=alt.XOffset("colour:N", sort=list(labels)),
         tooltip=[*look.labels({"group": group, "colour": side}), *look.interval(title)],
     )

@@ -39,11 +39,11 @@ def of_values(figure: Figure, source: Drawn, width: int) -> Chart:
     rows = panels.place(boxes, shown_axis(group, "group"), shown_axis(side, "colour"), *parts)
     shared = panels.alike(rows.with_columns(value=pl.col("high")))
     panel = panels.width(width, shared=shared)
-    labels, order = source.labels(side), list(source.labels(group))
+    labels = source.labels(side)
     titles = dict(zip(parts, ("Least", "First quartile", "Median", "Third quartile", "Greatest", "Values"), strict=True))
     told = [alt.Tooltip(f"{field}:Q", title=title, format=look.DIGITS) for field, title in titles.items()]
     base = alt.Chart(look.data(rows)).encode(
-        x=alt.X("group:N", title=group, sort=order, axis=alt.Axis(labelAngle=look.angle(order, panel))),
+        x=look.groups(group, source.labels(group), panel),
         xOffset=alt.XOffset("colour:N", sort=list(labels)),
         tooltip=[*look.labels({"group": group, "colour": side}), *told],
     )

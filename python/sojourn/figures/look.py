@@ -150,6 +150,11 @@ def interval(title: str) -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{field}:Q", title=named, format=DIGITS) for field, named in fields.items()]
 
 
+def groups(title: str | None, labels: Sequence[str], width: int) -> alt.X:
+    """The axis of ``group``, so wide, with these labels in order."""
+    return alt.X("group:N", title=title, sort=list(labels), axis=alt.Axis(labelAngle=angle(labels, width)))
+
+
 def angle(labels: Sequence[str], width: int) -> int:
     """How labels stand below an axis so wide: flat where they are short."""
     return 0 if sum(len(label) + 2 for label in labels) * 4.5 <= width else -45

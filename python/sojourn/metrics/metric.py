@@ -19,8 +19,6 @@ class Scope(StrEnum):
     RUN = "run"
     #: A group of a run's flows beside the others; a whole run has no such value.
     GROUP = "group"
-    #: One flow.
-    FLOW = "flow"
     #: A link's queue; the value of a run is the bottleneck's.
     QUEUE = "queue"
 
