@@ -280,7 +280,7 @@ def test_former_keys_of_the_reverse_direction(own: str) -> None:
     with pytest.raises(InputError, match=said):
         specified({f"reverse_{own}": "1 Mbit/s"})
     with pytest.raises(ValueError, match=said):
-        paths.Path.of(f"network.dumbbell.bottleneck.reverse_{own}.limit")
+        paths.KeyPath.of(f"network.dumbbell.bottleneck.reverse_{own}.limit")
     if own in ("rate", "delay", "loss"):
         with pytest.raises(InputError, match=said):
             specified({"changes": [{"at": "1 s", f"reverse_{own}": 0.1}]})

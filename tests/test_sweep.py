@@ -22,7 +22,7 @@ from sojourn.runs import Run, called, key, requests
 from sojourn.specification import flow_count, text
 from sojourn.sweep import estimate, file
 from sojourn.sweep.matrix import Matrix
-from sojourn.sweep.paths import Path as KeyPath
+from sojourn.sweep.paths import KeyPath
 from sojourn.sweep.ranges import spread
 
 TCP = {"key": "flows.*.tcp", "values": ["newreno", {"name": "cubic", "beta": 0.8}]}

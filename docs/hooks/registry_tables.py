@@ -12,7 +12,6 @@ from sojourn.metrics import METRICS, Metric, Scope
 _OF = {
     Scope.RUN: "flows",
     Scope.GROUP: "a group of flows",
-    Scope.FLOW: "a flow",
     Scope.QUEUE: "bottleneck",
 }
 

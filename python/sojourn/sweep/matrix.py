@@ -5,14 +5,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path as File
+from pathlib import Path
 from typing import Any, Self
 
 from sojourn.errors import InputError
 from sojourn.runs import Cell, called
 from sojourn.scenario import Scenario, from_data
 from sojourn.sweep.model import Meant, Sweep, matches
-from sojourn.sweep.paths import Path
+from sojourn.sweep.paths import KeyPath
 
 #: The axis of a matrix without axes: the scenario's name identifies its one cell.
 NAME = "scenario"
@@ -35,9 +35,9 @@ class Matrix:
     #: Values of some axes that the matrix is narrowed to.
     wanted: Meant = field(default_factory=dict)
     #: Keys that are set in every scenario, after all else.
-    changes: Mapping[Path, Any] = field(default_factory=dict)
+    changes: Mapping[KeyPath, Any] = field(default_factory=dict)
     #: The folder that paths of files in it are relative to; where we are unless given.
-    folder: File | None = None
+    folder: Path | None = None
 
     @property
     def name(self) -> str:
@@ -88,10 +88,10 @@ class Matrix:
         Raises:
             InputError: no scenario has such a key.
         """
-        paths: dict[Path, Any] = {}
+        paths: dict[KeyPath, Any] = {}
         for key, value in changes.items():
             try:
-                paths[Path.of(key)] = value
+                paths[KeyPath.of(key)] = value
             except ValueError as error:
                 raise InputError(f"--set {key}: {error}") from None
         return replace(self, changes=paths)
@@ -239,12 +239,12 @@ class Matrix:
             from_data(scenario, f"--set {path.text}{cell}", self.folder)
 
     @cached_property
-    def _axis_paths(self) -> list[tuple[str, Path]]:
+    def _axis_paths(self) -> list[tuple[str, KeyPath]]:
         paths = [(axis, path) for axis, its in self.sweep.paths.items() for path in its]
         return sorted(paths, key=lambda pair: len(pair[1].steps))
 
 
-def _set(scenario: Mapping[str, Any], path: Path, value: Any, where: str) -> Mapping[str, Any]:
+def _set(scenario: Mapping[str, Any], path: KeyPath, value: Any, where: str) -> Mapping[str, Any]:
     try:
         return path.assigned(scenario, value)
     except ValueError as error:

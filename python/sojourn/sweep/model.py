@@ -14,7 +14,7 @@ from sojourn.analysis.axes import check_axes
 from sojourn.errors import InputError
 from sojourn.scenario.base import Table
 from sojourn.sweep import ranges, values
-from sojourn.sweep.paths import Path, is_table, top_level
+from sojourn.sweep.paths import KeyPath, is_table, top_level
 from sojourn.sweep.stopping import LEAST_SEEDS, MOST_SEEDS, StoppingRule
 from sojourn.sweep.values import Value
 
@@ -117,16 +117,16 @@ class Override(Table):
         return self
 
     @cached_property
-    def paths(self) -> dict[str, Path]:
+    def paths(self) -> dict[str, KeyPath]:
         """The keys it sets."""
         return {key: _path(f"set: {key}", key) for key in self.set}
 
 
-def _path(place: str, key: str) -> Path:
+def _path(place: str, key: str) -> KeyPath:
     if key in NOT_SWEPT:
         raise ValueError(f"{place}: axes and overrides cannot set {key}; {NOT_SWEPT[key]}")
     try:
-        return Path.of(key)
+        return KeyPath.of(key)
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
 
@@ -224,7 +224,7 @@ class Sweep(Table):
         return None if self.until is None else StoppingRule.of(self.until, self.most_seeds or MOST_SEEDS)
 
     @cached_property
-    def paths(self) -> dict[str, tuple[Path, ...]]:
+    def paths(self) -> dict[str, tuple[KeyPath, ...]]:
         """What each axis sets; nothing if its values only name what overrides set."""
         return {name: self._axis_paths(name, axis.key) for name, axis in self.axes.items()}
 
@@ -247,7 +247,7 @@ class Sweep(Table):
         given = self.model_dump(by_alias=True, exclude_none=True, exclude={"overrides"})
         return self.of({**given, "overrides": [*self.overrides, *overrides]})
 
-    def _axis_paths(self, name: str, keys: list[str] | None) -> tuple[Path, ...]:
+    def _axis_paths(self, name: str, keys: list[str] | None) -> tuple[KeyPath, ...]:
         if keys is not None:
             return tuple(_path(f"axes.{name}.key", key) for key in keys)
         if is_table(name):

@@ -25,7 +25,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Path:
+class KeyPath:
     """A path that exists in the model of a scenario, whether or not a given scenario has something there."""
 
     text: str
