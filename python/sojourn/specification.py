@@ -99,12 +99,6 @@ def flow_count(specification: RunSpecification) -> int:
     return sum(flow["count"] for flow in specification["flows"])
 
 
-def link_name(specification: RunSpecification, link: Json) -> str:
-    """What a link is called in results: ``left->right``."""
-    origin, target = (specification["nodes"][link[end]] for end in ("from", "to"))
-    return f"{origin}->{target}"
-
-
 def bottleneck(specification: RunSpecification) -> Json | None:
     """The first link that has a queue: the bottleneck, as summaries understand it."""
     return next((link for link in specification["links"] if link["queue"] is not None), None)
@@ -119,6 +113,12 @@ def only_way(specification: RunSpecification, link: Json, sender: str, receiver:
         new = {target for origin, target in others if origin in new} - reached
         reached |= new
     return receiver not in reached
+
+
+def link_name(specification: RunSpecification, link: Json) -> str:
+    """What a link is called in results: ``left->right``."""
+    origin, target = (specification["nodes"][link[end]] for end in ("from", "to"))
+    return f"{origin}->{target}"
 
 
 def bottleneck_rate(specification: RunSpecification) -> float | None:
