@@ -343,6 +343,39 @@ def test_flipped_bit_of_journal(crashed: bool, seed: int, three: Plan, tmp_path:
         assert len(messages) <= 1
 
 
+def test_runs_may_be_added_while_the_list_is_checked(three: Plan, tmp_path: Path) -> None:
+    """A run that another process adds in the middle of the check of the list of finished runs is no damage."""
+    keep(three, tmp_path)
+    file = tmp_path / "journal.sqlite"
+
+    def add(statement: str) -> None:
+        if "INDEXED BY requests" in statement:
+            with closing(sqlite3.connect(file)) as other, other:
+                other.execute("INSERT INTO finished VALUES (randomblob(16), randomblob(16), 1)")
+
+    with closing(Journal(file)) as journal:
+        before = journal.finished()
+        journal._database.set_trace_callback(add)
+        journal.among([])
+        assert journal.finished() == before + 1
+
+
+def test_journal_appears_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process sees no tables before their checksum is written, for it would take them for damaged ones."""
+    file, seen = tmp_path / "journal.sqlite", list[int]()
+
+    def definitions(journal: Journal, compute: Callable[[Journal], int] = Journal._definitions) -> int:
+        with closing(sqlite3.connect(file)) as other:
+            seen.append(other.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+        return compute(journal)
+
+    monkeypatch.setattr(Journal, "_definitions", definitions)
+    with closing(Journal(file)):
+        pass
+    assert seen[0] == 0
+    assert seen[-1] > 0
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [

@@ -54,7 +54,6 @@ CREATE TABLE IF NOT EXISTS metrics (frame TEXT, name TEXT, PRIMARY KEY (frame, n
 CREATE INDEX IF NOT EXISTS frames ON metrics (name);
 -- Digests of the Parquet files that may be there: one, or two while files are being replaced.
 CREATE TABLE IF NOT EXISTS files (digest TEXT PRIMARY KEY);
-COMMIT;
 """
 
 #: Tables of few rows, which SQLite compares with their indices.
@@ -152,6 +151,7 @@ class Journal:
         if self._one("SELECT count(*) FROM sqlite_master") == (0,):
             self._database.executescript(_TABLES)
             self._database.execute(f"PRAGMA user_version = {self._definitions()}")
+            self._database.execute("COMMIT")  # to another process the tables and their checksum are there at once
         (application,) = self._one("PRAGMA application_id")
         if application != APPLICATION:
             raise sqlite3.DatabaseError("not a journal of Sojourn")
@@ -182,8 +182,9 @@ class Journal:
         if self._checked:
             return
         self._database.create_function("crc", 2, zlib.crc32, deterministic=True)
-        table, index = (self._one(_CHECKSUM + copy) for copy in _COPIES)
-        if table != index:
+        # One statement, for another process may add runs meanwhile.
+        runs, checksum, *index = self._one(f"SELECT * FROM ({_CHECKSUM}{_COPIES[0]}), ({_CHECKSUM}{_COPIES[1]})")
+        if [runs, checksum] != index:
             raise Damaged("the list of finished runs is damaged")
         self._checked = True
 
