@@ -9,6 +9,7 @@ mod look;
 mod memory;
 mod sessions;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::agenda::{Due, Timer};
@@ -44,8 +45,8 @@ pub struct Simulation {
     flows: Flows,
     /// Of each group of the specification.
     ideals: Vec<Ideal>,
-    /// Likewise.
-    long_lived: Vec<bool>,
+    /// Of each flow of the specification.
+    long_lived: Arc<[bool]>,
     transfers: Transfers,
     outbox: Vec<Packet>,
     /// What an application is about to do.
@@ -90,14 +91,14 @@ impl Simulation {
     /// # Errors
     /// One line that says what in the specification is wrong and what is allowed.
     pub fn with_plugins(specification: &Specification, plugins: &dyn Plugins) -> Result<Simulation, String> {
-        let Built { network, flows, ideals, .. } = build::build(specification, plugins)?;
+        let Built { network, flows, ideals, long_lived, .. } = build::build(specification, plugins)?;
         let mut simulation = Simulation {
             now: Time::ZERO,
             end: specification.duration,
             network,
             flows,
             ideals,
-            long_lived: long_lived(specification),
+            long_lived,
             transfers: Transfers::default(),
             outbox: Vec::new(),
             actions: Vec::new(),
@@ -590,10 +591,11 @@ impl Simulation {
             }
         }
         // In place: of many flows there are never both all states and all results.
-        let results = fixed.into_iter().zip(drops).map(|(flow, drops)| {
-            let long_lived = self.long_lived[flow.group];
-            flow.into_result(long_lived, *drops, opens, end)
-        });
+        let told = drops.iter().zip(self.long_lived.iter());
+        let results = fixed
+            .into_iter()
+            .zip(told)
+            .map(|(flow, (drops, long_lived))| flow.into_result(*long_lived, *drops, opens, end));
         let mut flows: Vec<_> = results.collect();
         flows.shrink_to_fit();
         for (index, mut group) in groups.into_iter().enumerate() {

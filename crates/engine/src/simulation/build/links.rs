@@ -41,7 +41,7 @@ pub fn long_lived(specification: &Specification) -> Vec<bool> {
 /// What congestion epochs are found from.
 pub(super) struct Epochs {
     /// Which flows are long-lived.
-    long_lived: Arc<[bool]>,
+    pub(super) long_lived: Arc<[bool]>,
     /// How many of them cross each link.
     crossing: Vec<u64>,
 }

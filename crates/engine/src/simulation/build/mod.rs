@@ -40,6 +40,8 @@ pub(super) struct Built {
     pub flows: Flows,
     /// Of each group of the specification.
     pub ideals: Vec<Ideal>,
+    /// Of each flow; see [`long_lived`].
+    pub long_lived: Arc<[bool]>,
     /// Sources of events.
     pub sources: usize,
 }
@@ -72,7 +74,7 @@ pub(super) fn build(specification: &Specification, plugins: &dyn Plugins) -> Res
         options: OptionsPool::default(),
         passages: Vec::new(),
     };
-    Ok(Built { network, flows: builder.flows, ideals: builder.ideals, sources: number })
+    Ok(Built { network, flows: builder.flows, ideals: builder.ideals, long_lived: epochs.long_lived, sources: number })
 }
 
 fn check_sources(number: usize) -> Result<(), String> {
