@@ -63,10 +63,10 @@ impl Listed for Vegas {
         deviations: "no retransmission rule of Vegas's own: the stack recovers losses; as in Linux, the actual rate is \
                      the window over the minimum RTT of a round, slow start by default doubles the window every round \
                      trip and falls to the measured rate at its end, and a round with fewer than three RTT samples \
-                     follows Reno; as in ns-3, the backlog is in whole packets, rounded up, and with rules \
-                     linux down; the base RTT is the minimum \
-                     of all samples; rules ns2 leave retransmission on an expired                      fine-grained timer and the window of two segments after a timeout to the stack; with a stack without timestamps, which times one segment per round, the window \
-                     follows Reno",
+                     follows Reno; as in ns-3, the backlog is in whole packets, rounded up, and with rules linux down; \
+                     the base RTT is the minimum of all samples; rules ns2 leave retransmission on an expired \
+                     fine-grained timer and the window of two segments after a timeout to the stack; with a stack \
+                     without timestamps, which times one segment per round, the window follows Reno",
     };
 }
 
