@@ -4,11 +4,16 @@ import base64
 import json
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
+
+from sojourn import _engine
 
 LAB = Path(__file__).parents[1] / "lab"
 PAGE = LAB / "dist" / "laboratory.html"
@@ -43,6 +48,15 @@ class Headless:
         if "problem" in answer:
             raise Refused(answer["problem"])
         return answer["answer"]
+
+    @classmethod
+    @contextmanager
+    def of_engine(cls) -> "Iterator[Headless]":
+        """One that has the engine that Python has, or the test is skipped: the page was built of other sources."""
+        with closing(cls()) as headless:
+            if headless.ask("catalogue")["digest"] != _engine.digest():
+                pytest.skip("the laboratory is of other sources than the engine (make setup lab)")
+            yield headless
 
     def close(self) -> None:
         """Ends the process."""

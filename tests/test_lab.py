@@ -24,12 +24,8 @@ Json = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Headless]:
-    headless = Headless()
-    if headless.ask("catalogue")["digest"] != _engine.digest():
-        headless.close()
-        pytest.skip("the laboratory is of other sources than the engine (make setup lab)")
-    yield headless
-    headless.close()
+    with Headless.of_engine() as headless:
+        yield headless
 
 
 def specified(toml: str) -> Json:
