@@ -218,9 +218,7 @@ def claims(judged: Iterable[tuple[str, Judged]]) -> Table:
         *([label(BACKEND, keep=True)] if several else []),
         label("id", keep=True),
         text("claim", keep=True),
-        Column(
-            "verdict", ("verdict",), lambda row: Text(row["verdict"], VERDICT_STYLES[row["verdict"]]), Content.LABEL, keep=True
-        ),
+        Column("verdict", ("verdict",), _verdict, Content.LABEL, keep=True),
         Column("held", ("held", "seeds"), lambda row: f"{row['held']}/{row['seeds']}", Content.NUMBER),
         Column(
             "95 % interval",
