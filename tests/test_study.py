@@ -213,7 +213,7 @@ def test_values_by_algorithm() -> None:
     mean = cells["cubic", "avg_mbps"]
     assert mean is not None
     assert mean.mean == pytest.approx(6.0)  # 3, 6 and 9
-    assert mean.low == pytest.approx(6.0 - 4.302652729911275 * 3 / 3**0.5)
+    assert mean.low == pytest.approx(6.0 - 4.302652729749462 * 3 / 3**0.5)
     share = cells["newreno", "share_pct"]
     assert share is not None
     assert share.mean == pytest.approx(100 / 6)
