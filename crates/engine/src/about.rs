@@ -4,7 +4,6 @@ use serde::Serialize;
 
 /// An algorithm in the catalogue.
 pub trait Listed {
-    /// Its entry.
     const ABOUT: About;
 }
 
@@ -13,7 +12,6 @@ pub trait Listed {
 pub struct About {
     /// The name in a scenario.
     pub name: &'static str,
-    /// Alternative names.
     pub aliases: &'static [&'static str],
     /// The established name.
     pub title: &'static str,
@@ -22,8 +20,6 @@ pub struct About {
     pub class: &'static str,
     /// Year of the source.
     pub year: u16,
-    /// The source that is implemented.
     pub source: &'static str,
-    /// The deviations from the source.
     pub deviations: &'static str,
 }

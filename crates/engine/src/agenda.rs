@@ -15,44 +15,32 @@ use crate::time::Time;
 /// A timer and the flow or link it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Timer {
-    /// A flow's start.
     FlowStart(u32),
-    /// A flow's stop.
     FlowStop(u32),
     /// A connection of a group arrives.
     Arrival(u32),
-    /// A session's timer.
     Session(u32),
     /// The pacing timer of a connection that arrived.
     Pacing(u32),
-    /// A sender's retransmission timer.
     Retransmission(u32),
-    /// A receiver's delayed-acknowledgement timer.
     DelayedAck(u32),
     /// The end of a sender's overhead for a packet.
     Overhead(u32),
     /// The timer of a queue discipline, by link.
     Queue(u32),
-    /// A change of a link's rate.
     LinkRate(u32),
-    /// The start of the measuring window.
     WindowOpens,
-    /// A sample of the queues.
     SampleQueues,
-    /// A sample of the flows.
     SampleFlows,
 }
 
-/// A due event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
     /// The head packet of this link arrives at the far end.
     Arrival(u32),
     /// The device of this link has room for another packet.
     DeviceHasRoom(u32),
-    /// This flow's pacing timer expires.
     Pacing(u32),
-    /// A timer.
     Timer(Timer),
 }
 
@@ -61,7 +49,6 @@ pub enum Due {
 pub struct Source(pub u32);
 
 impl Source {
-    /// A source without events.
     pub const NONE: Source = Source(u32::MAX);
 }
 
@@ -78,10 +65,8 @@ impl Sequence {
 /// Bits of a key that hold its source. The remaining bits suffice for days of computing.
 const SOURCE_BITS: u32 = 20;
 
-/// The maximum number of sources of an agenda.
 pub const MOST_SOURCES: usize = 1 << SOURCE_BITS;
 
-/// The time and source of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     time: Time,
@@ -140,17 +125,14 @@ impl Eq for Armed {}
 /// The pending events.
 #[derive(Debug)]
 pub struct Agenda {
-    /// The event of each source.
     sources: Vec<Due>,
     /// A tree in an array. Element 0 holds the root's children, and element `4n + 1 + c` the children of child `c` of
     /// element `n`. The leaves, one per source, come last. Every other node is the minimum of its children.
     tree: Vec<Siblings>,
     /// Number of elements that do not hold leaves.
     inner: usize,
-    /// The earliest event of the sources.
     first: Key,
     timers: BinaryHeap<Armed>,
-    /// The earliest timer.
     first_timer: Key,
     next_sequence: u64,
 }
@@ -174,20 +156,17 @@ impl Agenda {
         }
     }
 
-    /// Draws the next sequence number.
     pub fn sequence(&mut self) -> Sequence {
         self.next_sequence += 1;
         debug_assert!(self.next_sequence.leading_zeros() > SOURCE_BITS, "sequence numbers have run out");
         Sequence(self.next_sequence)
     }
 
-    /// Schedules the next event of a source.
     #[inline(always)]
     pub fn set(&mut self, source: Source, time: Time, sequence: Sequence) {
         self.update(source, Key { time, rank: (sequence.0 << SOURCE_BITS) | u64::from(source.0) });
     }
 
-    /// Removes the pending event of a source.
     pub fn clear(&mut self, source: Source) {
         self.update(source, Key::NEVER);
     }

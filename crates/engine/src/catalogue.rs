@@ -11,7 +11,6 @@ use crate::tcp::slow_start::SlowStartKind;
 use crate::traffic::Traffic;
 use crate::video::rules::Rule;
 
-/// Version of the engine.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// SHA-256 of the engine's sources and of `Cargo.lock`, computed by `build.rs`. Engines with the same digest compute

@@ -17,7 +17,6 @@ impl Failure {
         self.0.get().map(String::as_str)
     }
 
-    /// Whether it cannot.
     pub fn is_set(&self) -> bool {
         self.0.get().is_some()
     }

@@ -15,7 +15,6 @@ const PTM_PAYLOAD: u64 = 64;
 choice! {
     /// How a link divides packets.
     pub enum Cells {
-        /// Not at all.
         None = "noatm",
         /// Into ATM cells, of which each carries 48 bytes in 53: ADSL.
         Atm = "atm",
@@ -32,7 +31,6 @@ pub struct Framing {
     pub overhead: Bytes,
     /// The least size, overhead included: the minimum packet unit.
     pub mpu: Bytes,
-    /// How the result is divided.
     pub framing: Cells,
 }
 

@@ -8,7 +8,6 @@
 #[derive(Clone, Debug)]
 pub struct Line<T> {
     slots: Vec<T>,
-    /// The slot of the first entry.
     head: usize,
     length: usize,
 }
@@ -23,22 +22,18 @@ impl<T> Default for Line<T> {
 }
 
 impl<T: Copy> Line<T> {
-    /// The number of entries.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether the line is empty.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// The first entry.
     pub fn first(&self) -> Option<&T> {
         if self.length == 0 { None } else { Some(&self.slots[self.head]) }
     }
 
-    /// Adds an entry at the end.
     #[inline(always)]
     pub fn push(&mut self, item: T) {
         if self.length == self.slots.len() {
@@ -52,7 +47,6 @@ impl<T: Copy> Line<T> {
         self.length += 1;
     }
 
-    /// Removes the first entry.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
         if self.length == 0 {
@@ -78,7 +72,6 @@ impl<T: Copy> Line<T> {
         if position < self.length { Some(&self.slots[self.slot(position)]) } else { None }
     }
 
-    /// Exchanges the entries at two positions.
     pub fn swap(&mut self, one: usize, other: usize) {
         let (one, other) = (self.slot(one), self.slot(other));
         self.slots.swap(one, other);

@@ -36,7 +36,6 @@ pub struct OptionsHandle(u32);
 const WINDOWS: u32 = 1 << 31;
 
 impl OptionsHandle {
-    /// No options.
     pub const NONE: OptionsHandle = OptionsHandle(u32::MAX);
 
     /// A window, in bytes, and nothing else.
@@ -63,11 +62,9 @@ pub struct Packet {
     pub number: u64,
     /// The timestamp option (RFC 7323): the sender's clock when a data packet was sent. In an ACK, the echoed value.
     pub stamp: Time,
-    /// The flow it belongs to.
     pub flow: u32,
     /// The position on its path: an index into the network's table of hops.
     pub hop: u32,
-    /// The options.
     pub options: OptionsHandle,
     /// Size on the wire in bytes, including all headers.
     pub size: u16,
@@ -81,12 +78,10 @@ impl Packet {
         self.flags & bits == bits
     }
 
-    /// Whether the packet is ECN-capable and may be marked.
     pub fn is_ecn_capable(&self) -> bool {
         self.flags & flags::CONGESTION_EXPERIENCED != 0
     }
 
-    /// Whether the packet is marked.
     pub fn is_marked(&self) -> bool {
         self.has(flags::CONGESTION_EXPERIENCED)
     }
@@ -123,7 +118,6 @@ pub enum LoadFactor {
 }
 
 impl LoadFactor {
-    /// The bits of the load factor in a packet's flags.
     pub fn bits(self) -> u8 {
         match self {
             LoadFactor::Low => flags::ECT_1,
@@ -136,7 +130,6 @@ impl LoadFactor {
 /// A half-open range of sequence numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
-    /// First sequence number.
     pub start: u64,
     /// One past the last.
     pub end: u64,
@@ -159,7 +152,6 @@ impl SackBlocks {
         self.length += 1;
     }
 
-    /// The blocks, the most recent first.
     pub fn as_slice(&self) -> &[Block] {
         &self.blocks[..usize::from(self.length)]
     }
@@ -168,7 +160,6 @@ impl SackBlocks {
 /// The contents of an acknowledgement besides its number and the echoed timestamp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckOptions {
-    /// Selective acknowledgements.
     pub sacks: SackBlocks,
     /// The one-way delay of the latest data segment, only for senders that request it.
     pub one_way_delay: Option<Duration>,
@@ -186,7 +177,6 @@ pub struct AckOptions {
 }
 
 impl AckOptions {
-    /// No options.
     pub const NONE: AckOptions = AckOptions {
         sacks: SackBlocks { blocks: [Block { start: 0, end: 0 }; 4], length: 0 },
         one_way_delay: None,
@@ -216,11 +206,9 @@ pub struct Report {
 /// Options that only some packets carry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Options {
-    /// Options of a TCP acknowledgement.
     Ack(AckOptions),
     /// Option of a TFRC data packet: the sender's estimate of the round-trip time (RFC 5348 section 3.2.1).
     RoundTripTime(Duration),
-    /// Report in a TFRC feedback packet.
     Report(Report),
 }
 
@@ -263,7 +251,6 @@ impl OptionsPool {
         }
     }
 
-    /// The window in an acknowledgement, if it has one.
     pub fn window(&self, handle: OptionsHandle) -> Option<u64> {
         handle.window().or_else(|| self.get(handle)?.window)
     }

@@ -12,11 +12,8 @@ use crate::units::{Bytes, Rate};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A real number.
     Number,
-    /// A whole number.
     Integer,
-    /// True or false.
     Boolean,
     /// A duration, in picoseconds in a specification.
     Duration,
@@ -32,29 +29,21 @@ pub enum Kind {
     Text,
 }
 
-/// The description of a parameter.
 #[derive(Clone, Debug, Serialize)]
 pub struct Description {
     /// The name in a scenario.
     pub name: &'static str,
-    /// The kind of value.
     pub kind: Kind,
-    /// The default value.
     pub default: Value,
-    /// The description.
     pub doc: &'static str,
     /// The source of the default.
     pub source: &'static str,
-    /// The allowed words of a choice.
     pub choices: Option<&'static [&'static str]>,
-    /// The minimum allowed value.
     pub minimum: Option<f64>,
-    /// The maximum allowed value.
     pub maximum: Option<f64>,
 }
 
 impl Description {
-    /// Sets the limits.
     #[must_use]
     pub fn within(self, minimum: f64, maximum: f64) -> Description {
         Description { minimum: Some(minimum), maximum: Some(maximum), ..self }
@@ -63,11 +52,8 @@ impl Description {
 
 /// A Rust type that a parameter can have.
 pub trait ParameterType {
-    /// The kind of value for users.
     const KIND: Kind;
-    /// The allowed words of a choice.
     const CHOICES: Option<&'static [&'static str]> = None;
-    /// The minimum value of the type.
     const MINIMUM: Option<f64> = None;
 }
 
@@ -200,7 +186,6 @@ macro_rules! parameters {
         }
 
         impl $name {
-            /// The descriptions of all parameters.
             pub fn describe() -> Vec<$crate::parameter::Description> {
                 #[allow(unused_mut)] // Some structs have no parameters.
                 let mut descriptions = Vec::new();

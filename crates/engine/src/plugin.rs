@@ -14,16 +14,8 @@ use crate::tcp::window::Window;
 
 /// Makes the plugins of a run: `plugin` is an index into the plugins of its specification.
 pub trait Plugins {
-    /// A congestion control with these parameters.
-    ///
-    /// # Errors
-    /// One line that says why there is none.
     fn control(&self, plugin: usize, parameters: &Value) -> Result<Box<dyn PluginControl>, String>;
 
-    /// A queue discipline with these parameters.
-    ///
-    /// # Errors
-    /// One line that says why there is none.
     fn queue(&self, plugin: usize, parameters: &Value) -> Result<Box<dyn PluginQueue>, String>;
 
     /// Where they note that they failed.
@@ -37,7 +29,6 @@ pub struct Unloaded {
 }
 
 impl Unloaded {
-    /// For a specification with so many plugins.
     pub fn new(plugins: usize) -> Unloaded {
         let unloaded = Unloaded::default();
         if plugins > 0 {

@@ -46,12 +46,10 @@ pub enum Purpose {
     Changes = 16,
 }
 
-/// A stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// The stream of a purpose and an index.
     pub fn stream(seed: u64, purpose: Purpose, index: u64) -> Random {
         let mixed = split_mix(split_mix(split_mix(seed) ^ purpose as u64) ^ index);
         Random(Xoshiro256PlusPlus::seed_from_u64(mixed))

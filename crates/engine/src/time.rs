@@ -5,7 +5,6 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 
 use serde::{Deserialize, Serialize};
 
-/// Picoseconds per second.
 pub const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
 
 /// An instant: picoseconds since the start of the run.
@@ -24,7 +23,6 @@ impl Time {
     /// An instant that no run reaches.
     pub const NEVER: Time = Time(u64::MAX);
 
-    /// Seconds since the start of the run.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / PICOSECONDS_PER_SECOND as f64
     }
@@ -36,20 +34,16 @@ impl Time {
 }
 
 impl Duration {
-    /// The zero duration.
     pub const ZERO: Duration = Duration(0);
 
-    /// A duration of whole seconds.
     pub const fn from_seconds(seconds: u64) -> Duration {
         Duration(seconds * PICOSECONDS_PER_SECOND)
     }
 
-    /// A duration of whole milliseconds.
     pub const fn from_milliseconds(milliseconds: u64) -> Duration {
         Duration(milliseconds * (PICOSECONDS_PER_SECOND / 1_000))
     }
 
-    /// A duration of whole microseconds.
     pub const fn from_microseconds(microseconds: u64) -> Duration {
         Duration(microseconds * (PICOSECONDS_PER_SECOND / 1_000_000))
     }
@@ -62,7 +56,6 @@ impl Duration {
         Duration(whole.saturating_add(u64::from(picoseconds - whole as f64 >= 0.5)))
     }
 
-    /// This duration in seconds.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / PICOSECONDS_PER_SECOND as f64
     }

@@ -19,7 +19,6 @@ use crate::queue::Numbers;
 use crate::recorded::{Recorded, Recorder};
 use crate::recorder::Handle;
 
-/// See the module.
 #[derive(Debug)]
 pub struct NativeControl {
     table: Control,

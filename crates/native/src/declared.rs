@@ -66,9 +66,6 @@ fn value(parameter: &Parameter, value: f64) -> Value {
 }
 
 /// What is declared, as JSON.
-///
-/// # Errors
-/// One line that says what is wrong with a declaration.
 pub fn describe(
     title: *const c_char,
     source: *const c_char,

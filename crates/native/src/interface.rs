@@ -224,9 +224,6 @@ impl Control {
     }
 
     /// Whether it has the hooks that it must have.
-    ///
-    /// # Errors
-    /// It has not.
     pub fn check(&self) -> Result<(), String> {
         let governs = self.needs & GOVERNS != 0;
         if self.hook(Hook::OnCongestion).is_none() {
@@ -258,9 +255,6 @@ impl Queue {
     }
 
     /// Whether it has the hooks that it must have.
-    ///
-    /// # Errors
-    /// It has not.
     pub fn check(&self) -> Result<(), String> {
         if self.admit.is_none() && self.release.is_none() && self.next_line.is_none() {
             return Err("defines no admit, release or next_line".to_owned());

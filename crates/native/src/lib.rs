@@ -40,9 +40,6 @@ pub fn count_call() {
 
 /// Describes the congestion control at an address: title, source, what it draws and its parameters.
 ///
-/// # Errors
-/// One line that says what is wrong with it.
-///
 /// # Safety
 /// `address` must be that of a `struct sojourn_congestion_control` in a library that stays open.
 pub unsafe fn describe_control(address: usize) -> Result<Value, String> {
@@ -53,9 +50,6 @@ pub unsafe fn describe_control(address: usize) -> Result<Value, String> {
 
 /// Describes the queue discipline at an address; see [`describe_control`].
 ///
-/// # Errors
-/// One line that says what is wrong with it.
-///
 /// # Safety
 /// `address` must be that of a `struct sojourn_queue` in a library that stays open.
 pub unsafe fn describe_queue(address: usize) -> Result<Value, String> {
@@ -65,9 +59,6 @@ pub unsafe fn describe_queue(address: usize) -> Result<Value, String> {
 }
 
 /// The congestion control at an address, with parameters. `file` is what complaints call it; its flows record into `recorded`.
-///
-/// # Errors
-/// One line that says what is wrong with it.
 ///
 /// # Safety
 /// See [`describe_control`].
@@ -85,9 +76,6 @@ pub unsafe fn control(
 }
 
 /// The queue discipline at an address, with parameters.
-///
-/// # Errors
-/// One line that says what is wrong with it.
 ///
 /// # Safety
 /// See [`describe_queue`].

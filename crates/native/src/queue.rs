@@ -38,7 +38,6 @@ impl Numbers {
     }
 }
 
-/// See the module.
 #[derive(Debug)]
 pub struct NativeQueue {
     table: Queue,

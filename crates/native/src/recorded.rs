@@ -20,9 +20,7 @@ pub struct Row {
     pub kind: &'static str,
     /// The number of the flow, or the link of the queue.
     pub which: Arc<str>,
-    /// The name under which it was recorded.
     pub measure: Arc<str>,
-    /// What was recorded.
     pub value: f64,
 }
 
@@ -54,13 +52,11 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Of the flow with this number.
     pub fn of_flow(recorded: Recorded, flow: u32) -> Recorder {
         let which = flow.to_string().into();
         Recorder { recorded, kind: "flow", which, names: HashMap::new(), now: None }
     }
 
-    /// Of the queue of this link.
     pub fn of_queue(recorded: Recorded, link: &str) -> Recorder {
         Recorder { recorded, kind: "queue", which: link.into(), names: HashMap::new(), now: None }
     }
@@ -76,9 +72,6 @@ impl Recorder {
     }
 
     /// Records a value under a name, at the time of the hook that is running.
-    ///
-    /// # Errors
-    /// One line that says why it cannot be recorded.
     pub fn record(&mut self, name: &str, value: f64) -> Result<(), String> {
         let Some(now) = self.now else { return Err("record: no hook has been called yet".to_owned()) };
         if !value.is_finite() {

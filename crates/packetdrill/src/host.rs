@@ -130,18 +130,15 @@ impl Host {
         Ok(())
     }
 
-    /// A sysctl `net.ipv4.tcp_*`, without that prefix.
     pub fn sysctl(&self, name: &str) -> Option<&str> {
         self.sysctls.get(name).map(String::as_str)
     }
 
-    /// A sysctl that is a number.
     pub fn number(&self, name: &str) -> Option<u64> {
         let text = self.sysctl(name)?;
         text.strip_prefix("0x").map_or_else(|| text.parse().ok(), |digits| u64::from_str_radix(digits, 16).ok())
     }
 
-    /// The longest retransmission timeout.
     pub fn longest_timeout(&self) -> Option<Duration> {
         self.number("rto_max_ms").map(Duration::from_milliseconds)
     }

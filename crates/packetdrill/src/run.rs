@@ -14,9 +14,7 @@ use calls::Sockets;
 /// What came of a script.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// All that it expects was seen.
     Passed,
-    /// Something else was seen.
     Failed(Difference),
     /// It needs a feature that an endpoint does not have.
     NotForUs(String),
@@ -29,9 +27,7 @@ pub struct Difference {
     pub line: usize,
     /// When, in seconds after the beginning.
     pub at: f64,
-    /// What the script expects.
     pub expected: String,
-    /// What was seen.
     pub seen: String,
 }
 

@@ -21,7 +21,6 @@ const PORTS: u32 = 65536 - FIRST_PORT as u32;
 /// The receiver's port: discard (RFC 863), and those above when one host has more flows than the sender has ports.
 const DISCARD: u32 = 9;
 
-/// All flows of a run.
 pub struct Conversations {
     /// Those of the specification.
     flows: Vec<Conversation>,
@@ -30,7 +29,6 @@ pub struct Conversations {
     numbers: Numbers,
 }
 
-/// A flow.
 #[derive(Clone)]
 struct Conversation {
     /// From the sender to the receiver.

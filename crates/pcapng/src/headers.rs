@@ -30,13 +30,9 @@ const FIRST_ACE: u64 = 5;
 /// Where packets come from and go to.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
-    /// Address of the sending host.
     pub source: [u8; 4],
-    /// Its port.
     pub source_port: u16,
-    /// Address of the receiving host.
     pub destination: [u8; 4],
-    /// Its port.
     pub destination_port: u16,
     /// The codepoint of differentiated services, in both directions.
     pub dscp: u8,

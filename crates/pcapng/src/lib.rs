@@ -51,9 +51,6 @@ impl<W: Write> PacketFile<W> {
     }
 
     /// Writes a packet: its moment in ns, whether it leaves, its length, and its headers from IP's on. They come in order of time.
-    ///
-    /// # Errors
-    /// `out` cannot be written to.
     pub fn write(&mut self, moment: u64, leaves: bool, length: u32, headers: &[u8]) -> Result<(), String> {
         let block = EnhancedPacketBlock {
             interface_id: 0,
@@ -68,9 +65,6 @@ impl<W: Write> PacketFile<W> {
     }
 
     /// Ends the file; returns how many packets it has.
-    ///
-    /// # Errors
-    /// `out` cannot be written to.
     pub fn end(self) -> Result<u64, String> {
         self.writer.into_inner().flush().map_err(|error| error.to_string())?;
         Ok(self.packets)
@@ -107,9 +101,6 @@ impl<W: Write> Capture<W> {
     }
 
     /// Writes a packet. They come in order of time.
-    ///
-    /// # Errors
-    /// `out` cannot be written to.
     pub fn write(&mut self, passage: &Passage) -> Result<(), String> {
         let frame = self.conversations.frame(passage);
         let leaves = passage.link == self.link;
@@ -117,9 +108,6 @@ impl<W: Write> Capture<W> {
     }
 
     /// Ends the capture; returns how many packets it has.
-    ///
-    /// # Errors
-    /// `out` cannot be written to.
     pub fn end(self) -> Result<u64, String> {
         self.file.end()
     }

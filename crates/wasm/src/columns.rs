@@ -11,7 +11,6 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// No columns yet; `header` is an object.
     pub fn new(header: Value) -> Columns {
         Columns { header, listed: Vec::new(), values: Vec::new() }
     }
@@ -36,7 +35,6 @@ impl Columns {
         self.values.resize(self.values.len().next_multiple_of(8), 0);
     }
 
-    /// All of it.
     pub fn into_bytes(mut self) -> Vec<u8> {
         self.header["columns"] = self.listed.into();
         let mut bytes = self.header.to_string().into_bytes();

@@ -70,7 +70,6 @@ impl Plugins for OfPage {
     }
 }
 
-/// See the module.
 #[derive(Debug)]
 struct PageControl {
     plugin: u32,

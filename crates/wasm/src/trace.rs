@@ -37,7 +37,6 @@ struct Row {
     left: Time,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub struct Trace {
     link: usize,

@@ -8,7 +8,6 @@ use crate::specification::ExchangesSpecification;
 use crate::time::{Duration, Time};
 use crate::workload::Sizes;
 
-/// What all sessions share.
 #[derive(Debug)]
 pub struct ExchangesPlan {
     request: Sizes,
@@ -18,10 +17,6 @@ pub struct ExchangesPlan {
 }
 
 impl ExchangesPlan {
-    /// Checks a specification.
-    ///
-    /// # Errors
-    /// One line that says what is wrong and what is allowed.
     pub fn new(given: &ExchangesSpecification) -> Result<ExchangesPlan, String> {
         if given.count == Some(0) {
             return Err("exchange: count must be at least 1".to_owned());
@@ -34,7 +29,6 @@ impl ExchangesPlan {
         })
     }
 
-    /// What is known of all sessions.
     pub fn extent(&self) -> Extent {
         let messages = self.count.unwrap_or(1) as f64;
         let rows = self.count.map(|count| count as f64);
@@ -43,7 +37,6 @@ impl ExchangesPlan {
     }
 }
 
-/// The application of a session of exchanges.
 #[derive(Debug)]
 pub struct Exchanges {
     plan: Arc<ExchangesPlan>,
@@ -54,7 +47,6 @@ pub struct Exchanges {
 }
 
 impl Exchanges {
-    /// The application of a session.
     pub fn new(plan: Arc<ExchangesPlan>, _serial: u64) -> Exchanges {
         Exchanges { plan, done: 0, sent: Time::ZERO, size: 0 }
     }

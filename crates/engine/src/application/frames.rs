@@ -19,14 +19,12 @@ pub struct Frames {
 /// Bytes to write, of which the last end a stream, if they do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Portion {
-    /// How many.
     pub bytes: u64,
     /// The stream whose response ends with them.
     pub ends: Option<usize>,
 }
 
 impl Frames {
-    /// No streams yet.
     pub fn new(frame: u64) -> Frames {
         Frames { frame, open: VecDeque::new() }
     }
@@ -36,7 +34,6 @@ impl Frames {
         self.open.push_back((stream, bytes));
     }
 
-    /// Whether no stream has more to send.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }

@@ -38,7 +38,6 @@ pub enum End {
 }
 
 impl End {
-    /// The end that is not this one.
     #[must_use]
     pub fn other(self) -> End {
         match self {
@@ -58,15 +57,9 @@ pub enum Event {
     /// The server's handshake is complete.
     Accepted(usize),
     /// A message has arrived: the next of those that the other end wrote on this connection.
-    Received {
-        /// The connection.
-        connection: usize,
-        /// Where it arrived.
-        at: End,
-    },
+    Received { connection: usize, at: End },
     /// The server may write so many bytes, of which no more wait than it said: the answer to [`Action::AwaitRoom`].
     Room {
-        /// The connection.
         connection: usize,
         /// One at least.
         bytes: u64,
@@ -75,23 +68,14 @@ pub enum Event {
     Woken,
 }
 
-/// What an application does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// The client opens the next connection.
     Open,
     /// An end of an open connection writes a message, of one byte at least.
-    Write {
-        /// The connection.
-        connection: usize,
-        /// The end that writes.
-        from: End,
-        /// Its size.
-        bytes: u64,
-    },
+    Write { connection: usize, from: End, bytes: u64 },
     /// The application is to be told once, now or later, when of what the server wrote fewer bytes than these wait for the window.
     AwaitRoom {
-        /// The connection.
         connection: usize,
         /// How many may wait; one at least.
         waiting: u64,
@@ -100,9 +84,7 @@ pub enum Action {
     WakeAt(Time),
     /// Something is complete that began at a time: a row of `transfers`.
     Complete {
-        /// What.
         kind: Kind,
-        /// When it began.
         start: Time,
         /// Bytes of payload from the server.
         bytes: u64,
@@ -126,7 +108,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name in results.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Transfer => "transfer",
@@ -140,11 +121,8 @@ impl Kind {
 /// What an application has at hand when something happens.
 #[derive(Debug)]
 pub struct Context<'a> {
-    /// The time.
     pub now: Time,
-    /// The session's random stream.
     pub random: &'a mut Random,
-    /// What it does.
     pub actions: &'a mut Vec<Action>,
 }
 
@@ -158,12 +136,9 @@ impl Context<'_> {
     }
 }
 
-/// An application of one session.
 pub trait Application {
-    /// Something happens.
     fn on_event(&mut self, event: Event, context: &mut Context);
 
-    /// The measuring window opens.
     fn open_window(&mut self, _now: Time) {}
 
     /// What a viewer has seen since the start of the measuring window, if the application is video.
@@ -196,10 +171,6 @@ macro_rules! applications {
         }
 
         impl Blueprint {
-            /// Checks a specification.
-            ///
-            /// # Errors
-            /// One line that says what is wrong and what is allowed.
             pub fn new(specification: &ApplicationSpecification) -> Result<Blueprint, String> {
                 match specification {
                     $(ApplicationSpecification::$name(given) => {
@@ -208,7 +179,6 @@ macro_rules! applications {
                 }
             }
 
-            /// What is known of all sessions.
             pub fn extent(&self) -> Extent {
                 match self { $(Blueprint::$name(plan) => plan.extent(),)* }
             }
@@ -219,7 +189,6 @@ macro_rules! applications {
             }
         }
 
-        /// The application of a session.
         #[derive(Debug)]
         pub enum Session {
             $(#[doc = concat!("See [`", stringify!($name), "`].")] $name($name),)*

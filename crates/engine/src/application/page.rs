@@ -18,7 +18,6 @@ const MOST_CONNECTIONS: u64 = 256;
 /// The greatest frame: RFC 9113 section 6.5.2, SETTINGS_MAX_FRAME_SIZE.
 const MOST_FRAME: u64 = (1 << 24) - 1;
 
-/// What all sessions share.
 #[derive(Debug)]
 pub struct PagePlan {
     /// Distributions: of requests, of the first object, of the number and of the sizes of the others.
@@ -32,10 +31,6 @@ pub struct PagePlan {
 }
 
 impl PagePlan {
-    /// Checks a specification.
-    ///
-    /// # Errors
-    /// One line that says what is wrong and what is allowed.
     pub fn new(given: &PageSpecification) -> Result<PagePlan, String> {
         let sizes = |name: &str, of| Sizes::new(of).map_err(|error| format!("page: {name}: {error}"));
         if given.connections == 0 || given.connections > MOST_CONNECTIONS {
@@ -59,7 +54,6 @@ impl PagePlan {
         })
     }
 
-    /// What is known of all sessions.
     pub fn extent(&self) -> Extent {
         let objects = self.objects.as_ref().map_or(0.0, Sizes::mean_count);
         let bytes = self.first.mean() + objects * self.size.mean();
@@ -84,7 +78,6 @@ pub struct Page {
     frames: Option<Frames>,
 }
 
-/// What a connection carries.
 #[derive(Debug, Default)]
 struct Carried {
     /// Its requests: when they were sent, and the sizes of the responses.
@@ -96,7 +89,6 @@ struct Carried {
 }
 
 impl Page {
-    /// The application of a session.
     pub fn new(plan: Arc<PagePlan>, _serial: u64) -> Page {
         let (wanted, open) = (VecDeque::new(), Vec::new());
         let frames = plan.frame.map(Frames::new);
@@ -137,7 +129,6 @@ impl Page {
         }
     }
 
-    /// A request has arrived, and is answered.
     fn answer(&mut self, connection: usize, context: &mut Context) {
         let carried = &mut self.open[connection];
         let request = carried.asked;

@@ -9,7 +9,6 @@ use crate::specification::PeriodicSpecification;
 use crate::time::{Duration, Time};
 use crate::workload::Sizes;
 
-/// What all sessions share.
 #[derive(Debug)]
 pub struct PeriodicPlan {
     size: Sizes,
@@ -17,10 +16,6 @@ pub struct PeriodicPlan {
 }
 
 impl PeriodicPlan {
-    /// Checks a specification.
-    ///
-    /// # Errors
-    /// One line that says what is wrong and what is allowed.
     pub fn new(given: &PeriodicSpecification) -> Result<PeriodicPlan, String> {
         if given.every == Duration::ZERO {
             return Err("periodic: every must be above 0".to_owned());
@@ -29,13 +24,11 @@ impl PeriodicPlan {
         Ok(PeriodicPlan { size, every: given.every })
     }
 
-    /// What is known of all sessions.
     pub fn extent(&self) -> Extent {
         Extent { connections: 1, bytes: self.size.mean(), requested: 0.0, rows: None, pace: Some(self.every) }
     }
 }
 
-/// The application of a session of messages.
 #[derive(Debug)]
 pub struct Periodic {
     plan: Arc<PeriodicPlan>,
@@ -44,7 +37,6 @@ pub struct Periodic {
 }
 
 impl Periodic {
-    /// The application of a session.
     pub fn new(plan: Arc<PeriodicPlan>, _serial: u64) -> Periodic {
         Periodic { plan, under_way: VecDeque::new() }
     }

@@ -12,17 +12,12 @@ use super::{Action, Application, Context, End, Event, Extent, Kind};
 use crate::specification::{ConnectionVector, VectorsSpecification};
 use crate::time::Time;
 
-/// What all sessions share.
 #[derive(Debug)]
 pub struct VectorsPlan {
     vectors: Vec<Arc<ConnectionVector>>,
 }
 
 impl VectorsPlan {
-    /// Checks a specification.
-    ///
-    /// # Errors
-    /// One line that says what is wrong and what is allowed.
     pub fn new(given: &VectorsSpecification) -> Result<VectorsPlan, String> {
         if given.vectors.is_empty() {
             return Err("vectors: must be at least one".to_owned());
@@ -36,7 +31,6 @@ impl VectorsPlan {
         Ok(VectorsPlan { vectors: given.vectors.iter().cloned().map(Arc::new).collect() })
     }
 
-    /// What is known of all sessions.
     pub fn extent(&self) -> Extent {
         let count = self.vectors.len() as f64;
         let writes = |at_server: bool| {
@@ -49,7 +43,6 @@ impl VectorsPlan {
     }
 }
 
-/// The application of a session that replays a vector.
 #[derive(Debug)]
 pub struct Vectors {
     vector: Arc<ConnectionVector>,

@@ -9,21 +9,15 @@ use crate::video::{Next, Playback, Player, VideoSpecification};
 /// Bytes of a request: 3GPP2 C.R1002-0, HTTP model.
 const REQUEST: u64 = 350;
 
-/// What all sessions share.
 #[derive(Debug)]
 pub struct VideoPlan(VideoSpecification);
 
 impl VideoPlan {
-    /// Checks a specification.
-    ///
-    /// # Errors
-    /// One line that says what is wrong and what is allowed.
     pub fn new(given: &VideoSpecification) -> Result<VideoPlan, String> {
         given.check().map_err(|error| format!("video: {error}"))?;
         Ok(VideoPlan(given.clone()))
     }
 
-    /// What is known of all sessions.
     pub fn extent(&self) -> Extent {
         let VideoPlan(given) = self;
         let segments = given.length.map(|length| length.0.div_ceil(given.segment.0));
@@ -35,7 +29,6 @@ impl VideoPlan {
     }
 }
 
-/// The application of one viewer.
 #[derive(Debug)]
 pub struct Video {
     player: Box<Player>,
@@ -45,7 +38,6 @@ pub struct Video {
 }
 
 impl Video {
-    /// The application of a session.
     pub fn new(plan: Arc<VideoPlan>, _serial: u64) -> Video {
         Video { player: Box::new(Player::new(&plan.0)), sent: Time::ZERO, size: 0 }
     }

@@ -6,7 +6,6 @@ use crate::packet::{OptionsPool, Packet, flags};
 /// Packets that queues dropped or links lost.
 #[derive(Debug)]
 pub struct Drops {
-    /// All of them.
     pub total: u64,
     /// The data packets of each flow of the specification among them, since the measuring window opened.
     pub data: Vec<u64>,
@@ -14,7 +13,6 @@ pub struct Drops {
 }
 
 impl Drops {
-    /// None so far.
     pub fn new(flows: usize, numbers: Numbers) -> Drops {
         Drops { total: 0, data: vec![0; flows], numbers }
     }
@@ -26,7 +24,6 @@ impl Drops {
         options.release(packet.options);
     }
 
-    /// The measuring window opens.
     pub fn open_window(&mut self) {
         self.data.fill(0);
     }

@@ -10,11 +10,8 @@ use crate::time::Time;
 /// Links and paths. Separate from the flows, so that a flow can send packets while it is borrowed.
 #[derive(Debug)]
 pub struct Network {
-    /// Its links.
     pub links: Vec<Link>,
-    /// The paths through them.
     pub routes: Routes,
-    /// Packets dropped so far.
     pub drops: Drops,
     /// Copies of packets that links made.
     pub duplicates: u64,
@@ -195,12 +192,10 @@ impl Network {
         std::mem::replace(&mut self.passages, remaining)
     }
 
-    /// A link has lost a packet.
     fn lose(&mut self, packet: &Packet) {
         self.drops.drop(packet, &mut self.options);
     }
 
-    /// Removes and returns the packet that arrives at the end of a link.
     pub(crate) fn take_arrival(&mut self, index: usize) -> Packet {
         let link = &mut self.links[index];
         let arrived = link.in_transit.pop().expect("an arrival is due only while a packet is under way");

@@ -17,7 +17,6 @@ const ALIGNMENT: u64 = 4;
 /// A queue whose device takes packets by the frame.
 #[derive(Debug)]
 pub struct FramedQueue {
-    /// The queue.
     pub queue: MeasuredQueue,
     /// What a frame may hold, and how long it takes.
     aggregation: AggregationSpecification,
@@ -26,7 +25,6 @@ pub struct FramedQueue {
 }
 
 impl FramedQueue {
-    /// An idle link's queue.
     pub fn new(queue: MeasuredQueue, aggregation: AggregationSpecification) -> FramedQueue {
         FramedQueue { queue, aggregation, packets: Vec::new() }
     }

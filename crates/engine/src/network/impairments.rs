@@ -16,7 +16,6 @@ pub struct Policer {
 }
 
 impl Policer {
-    /// A full bucket.
     pub fn new(specification: PolicerSpecification) -> Policer {
         let burst = scaled(specification.burst.0);
         Policer { rate: specification.rate.0, burst, tokens: burst, since: Time::ZERO }
@@ -73,7 +72,6 @@ pub struct Jitter {
 }
 
 impl Jitter {
-    /// That of the next packet.
     fn draw(&mut self) -> Duration {
         let JitterSpecification { distribution, mean, .. } = self.specification;
         match distribution {
@@ -108,7 +106,6 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// The wire of the link with this index.
     pub fn new(impairments: &Impairments, seed: u64, link: u64) -> Wire {
         let stream = |purpose| Random::stream(seed, purpose, link);
         let chance =

@@ -12,28 +12,23 @@ use crate::time::{Duration, Time};
 /// A packet on the wire, and when it reaches the end.
 #[derive(Clone, Copy, Debug)]
 pub struct InTransit {
-    /// When it arrives.
     pub arrival: Time,
     /// Its place among events at one instant.
     pub sequence: Sequence,
-    /// The packet.
     pub packet: Packet,
 }
 
-/// The queue at a link's egress.
 #[derive(Debug)]
 pub enum Egress {
     /// An unlimited FIFO. Its departures are known at once - max(now, busy until) + size / rate - so it needs neither
     /// a queue nor an event.
     Unlimited,
-    /// A queue discipline.
     Queue(Box<MeasuredQueue>),
     /// A queue discipline whose packets are sent in frames.
     Frames(Box<FramedQueue>),
 }
 
 impl Egress {
-    /// The queue, if there is one.
     pub fn queue(&self) -> Option<&MeasuredQueue> {
         match self {
             Egress::Unlimited => None,
@@ -42,7 +37,6 @@ impl Egress {
         }
     }
 
-    /// The queue, if there is one, to be changed.
     pub fn queue_mut(&mut self) -> Option<&mut MeasuredQueue> {
         match self {
             Egress::Unlimited => None,
@@ -55,12 +49,10 @@ impl Egress {
 /// A link in one direction.
 #[derive(Debug)]
 pub struct Link {
-    /// Its transmitter.
     pub transmitter: Transmitter,
     delay: Varying<Duration>,
     /// When the latest packet arrives at its end.
     latest_arrival: Time,
-    /// The queue before the transmitter.
     pub egress: Egress,
     /// Impairments and recording; none for most links.
     pub special: Option<Box<Special>>,
@@ -71,7 +63,6 @@ pub struct Link {
 }
 
 impl Link {
-    /// An idle link.
     pub fn new(
         transmitter: Transmitter,
         delay: Varying<Duration>,
@@ -151,13 +142,9 @@ impl Link {
 pub struct Special {
     /// Drops packets before the queue.
     pub policer: Option<Policer>,
-    /// The packets it loses.
     pub losses: Option<Losses>,
-    /// What happens on the wire.
     pub wire: Option<Wire>,
-    /// Packets lost so far.
     pub lost: u64,
-    /// The ends at which its packets are recorded.
     pub recorded: Recorded,
 }
 
@@ -178,7 +165,6 @@ impl Special {
         by_ratio || by_wire
     }
 
-    /// Whether the next packet arrives twice.
     pub fn duplicates(&mut self) -> bool {
         self.wire.as_mut().is_some_and(Wire::duplicates)
     }
@@ -202,7 +188,6 @@ impl Losses {
         Losses { plan, data_packets: 0, ratio, random }
     }
 
-    /// Whether this packet, whose transmission is completed then, is lost on the wire.
     pub fn takes_at_random(&mut self, completion: Time) -> bool {
         let ratio = self.ratio.at(completion);
         ratio > 0.0 && self.random.unit() < ratio

@@ -12,9 +12,7 @@ use crate::units::Rate;
 /// A discipline, its device, and its statistics.
 #[derive(Debug)]
 pub struct MeasuredQueue {
-    /// The discipline.
     pub discipline: Discipline,
-    /// Its random stream.
     pub random: Random,
     /// Its drops and marks in the current call; empty between calls.
     pub outcome: Outcome,
@@ -22,7 +20,6 @@ pub struct MeasuredQueue {
     pub probe: Option<QueueProbe>,
     /// The link's later rates above zero, which the discipline will be given; the last first.
     pub rate_changes: Vec<(Time, Rate)>,
-    /// The device that takes its packets.
     pub device: Device,
     /// Whether the discipline may hold packets back while the device has room.
     pub holds_back: bool,
@@ -73,7 +70,6 @@ impl MeasuredQueue {
         if self.holds_back { self.discipline.release_time() } else { None }
     }
 
-    /// `dequeue` has returned no packet.
     pub fn after_taking_nothing(&mut self, agenda: &mut Agenda) {
         if self.release_time().is_some() {
             self.filled = agenda.sequence();
@@ -91,7 +87,6 @@ impl MeasuredQueue {
         }
     }
 
-    /// A packet arrives.
     #[inline(always)]
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops, options: &mut OptionsPool) {
         let size = packet.size;
@@ -110,7 +105,6 @@ impl MeasuredQueue {
         debug_assert!(self.is_balanced());
     }
 
-    /// The device takes the next packet.
     #[inline(always)]
     pub fn dequeue(
         &mut self,
@@ -176,12 +170,10 @@ impl Device {
         Device { completions: vec![Time::ZERO; queue as usize + 1].into(), oldest: 0, room: Time::ZERO }
     }
 
-    /// When it has room for another packet.
     pub fn has_room_at(&self) -> Time {
         self.room
     }
 
-    /// Adds a packet whose transmission ends at `completion`.
     pub fn take(&mut self, completion: Time) {
         self.completions[self.oldest] = completion;
         self.oldest += 1;

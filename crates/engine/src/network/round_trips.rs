@@ -39,7 +39,6 @@ impl RoundTrips {
         RoundTrips { longest: vec![None; links] }
     }
 
-    /// Adds a flow whose packets and answers cross these links.
     pub fn add(&mut self, crossed: &[usize], links: &[LinkSpecification]) {
         let round_trip = delay_over(crossed.iter().copied(), links);
         for link in crossed {

@@ -4,7 +4,6 @@ use crate::specification::{Trace, TraceValues};
 use crate::time::{Duration, Time};
 
 impl Trace {
-    /// The value at the start.
     pub fn first(&self) -> u64 {
         match &self.values {
             TraceValues::Steps(steps) => steps.first().map_or(0, |(_, value)| *value),
@@ -34,7 +33,6 @@ impl Trace {
         }
     }
 
-    /// The greatest value.
     pub fn greatest(&self) -> u64 {
         self.values.iter().map(|(_, value)| value).max().unwrap_or(0)
     }
@@ -45,7 +43,6 @@ impl Trace {
         cycles.saturating_mul(self.values.len() as u64)
     }
 
-    /// What is wrong with it, if anything.
     pub fn fault(&self) -> Option<&'static str> {
         if self.values.len() == 0 {
             return Some("a trace needs a value");

@@ -128,7 +128,6 @@ impl Transmitter {
         }
     }
 
-    /// The measuring window opens.
     pub fn open_window(&mut self, now: Time) {
         if let Some(history) = &mut self.history {
             (history.opens, history.under_way) = (now, history.capacity(now, self.busy_until));

@@ -21,7 +21,6 @@ impl<T: Copy> Varying<T> {
         Varying { current: first, until, later }
     }
 
-    /// The value at `time`.
     #[inline(always)]
     pub fn at(&mut self, time: Time) -> T {
         if time >= self.until {
@@ -43,7 +42,6 @@ impl<T: Copy> Varying<T> {
         self.current
     }
 
-    /// The time of the next change; never if there is none.
     pub fn next_change(&self) -> Time {
         self.until
     }

@@ -7,7 +7,6 @@ use crate::packet::Packet;
 use crate::parameters;
 
 parameters! {
-    /// Parameters of the filtering FIFO.
     pub struct FilteringFifoParameters {
         filter: AckFilter = AckFilter::Aggressive, "Which acknowledgements a newer one of their connection removes", "RFC 3449 section 5.2.1: some or all older ones; the rules are those of Linux, net/sched/sch_cake.c, cake_ack_filter";
     }
@@ -34,7 +33,6 @@ impl Listed for FilteringFifo {
 }
 
 impl FilteringFifo {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: FilteringFifoParameters) -> FilteringFifo {
         FilteringFifo { queue: BoundedFifo::new(limit), filter: parameters.filter }
     }

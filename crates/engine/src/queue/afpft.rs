@@ -9,7 +9,6 @@ use crate::packet::Packet;
 use crate::parameters;
 
 parameters! {
-    /// AFpFT has no parameters besides the limit.
     pub struct AfpftParameters {}
 }
 
@@ -31,7 +30,6 @@ pub struct Afpft {
     tails: Option<Highest>,
 }
 
-/// The queue of a flow.
 #[derive(Clone, Debug, Default)]
 struct Flow {
     line: Fifo,
@@ -65,7 +63,6 @@ impl Listed for Afpft {
 }
 
 impl Afpft {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, _parameters: AfpftParameters) -> Afpft {
         Afpft {
             limit,

@@ -12,7 +12,6 @@ use crate::parameters;
 use crate::units::Rate;
 
 parameters! {
-    /// Parameters of dynamic active packet dropping.
     pub struct ApdDynamicParameters {
         ..red: RedParameters, except rules;
         multiple: f64 = 2.0, in 1..1000000, "Drop probability of the hungriest connection's packets as a multiple of RED's (n)", "assumed: Hanai et al. 2016 section II.E gives no value";
@@ -43,7 +42,6 @@ impl Listed for ApdDynamic {
 }
 
 impl ApdDynamic {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: ApdDynamicParameters) -> ApdDynamic {
         ApdDynamic {
             multiple: parameters.multiple,

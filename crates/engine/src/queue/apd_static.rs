@@ -12,7 +12,6 @@ use crate::parameters;
 use crate::units::Rate;
 
 parameters! {
-    /// Parameters of static active packet dropping.
     pub struct ApdStaticParameters {
         ..red: RedParameters, except rules;
         hungriest: String = String::new(), "Group of flows that takes the most bandwidth", "Hanai et al. 2016 section II.E: configured in the router";
@@ -43,7 +42,6 @@ impl Listed for ApdStatic {
 }
 
 impl ApdStatic {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: ApdStaticParameters) -> ApdStatic {
         let queue = RedQueue::new(limit, parameters.red.clone());
         ApdStatic { parameters, queue, hungriest: NamedHungriest::default() }

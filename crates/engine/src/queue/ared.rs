@@ -11,7 +11,6 @@ use crate::time::{Duration, Time};
 use crate::units::Rate;
 
 parameters! {
-    /// Parameters of Adaptive RED.
     pub struct AredParameters {
         ..red: RedParameters, except rules;
         interval: Duration = Duration::from_milliseconds(500), in 1e6..1e18, "How often maximum_probability is adapted", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
@@ -29,7 +28,6 @@ const GREATEST_BOTTOM: f64 = 0.01;
 /// The rate at which the link sends one 1000-byte packet per 100 ms, in bits per second (ns-2.35, queue/red.cc).
 const BOTTOM_RATE: f64 = 80_000.0;
 
-/// The Adaptive RED queue discipline.
 #[derive(Debug)]
 pub struct Ared {
     parameters: AredParameters,
@@ -52,7 +50,6 @@ impl Listed for Ared {
 }
 
 impl Ared {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: AredParameters) -> Ared {
         let queue = RedQueue::new(limit, parameters.red.clone());
         Ared { bottom: parameters.bottom, parameters, queue }

@@ -11,7 +11,6 @@ use crate::time::Time;
 use crate::units::{Bytes, Rate};
 
 parameters! {
-    /// Parameters of AVQ.
     pub struct AvqParameters {
         alpha: f64 = 0.15, in 0..1000, "Step size of the virtual capacity, per second (alpha)", "Kunniyur and Srikant 2004; ns-2 queue/vq.cc";
         gamma: f64 = 0.98, in 0.01..1, "Desired utilisation (gamma)", "Kunniyur and Srikant 2004; ns-2 tcl/lib/ns-default.tcl, Queue/Vq";
@@ -23,7 +22,6 @@ parameters! {
 /// The initial virtual capacity, as a share of the link's capacity (ns-2 tcl/lib/ns-default.tcl, Queue/Vq, `ecnlim_`).
 const FIRST_SHARE: f64 = 0.8;
 
-/// The AVQ queue discipline.
 #[derive(Debug)]
 pub struct Avq {
     parameters: AvqParameters,
@@ -57,7 +55,6 @@ impl Listed for Avq {
 }
 
 impl Avq {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: AvqParameters) -> Avq {
         Avq {
             queue: BoundedFifo::new(limit),

@@ -9,7 +9,6 @@ use crate::parameters;
 use crate::time::{Duration, Time};
 
 parameters! {
-    /// Parameters of BLUE.
     pub struct BlueParameters {
         freeze_time: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Minimum time between changes of the drop probability (freeze_time)", "Tahiliani, Jain and Singh's port of the authors' code to ns-3, blue-queue-disc.cc: 100 ms";
         increment: f64 = 0.0025, in 0..1, "Increase of the drop probability on a loss (delta_1)", "Tahiliani, Jain and Singh's port of the authors' code to ns-3, blue-queue-disc.cc";
@@ -18,7 +17,6 @@ parameters! {
     }
 }
 
-/// The BLUE queue discipline.
 #[derive(Debug)]
 pub struct Blue {
     parameters: BlueParameters,
@@ -43,7 +41,6 @@ impl Listed for Blue {
 }
 
 impl Blue {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: BlueParameters) -> Blue {
         Blue {
             parameters,
@@ -54,7 +51,6 @@ impl Blue {
         }
     }
 
-    /// The drop probability after the latest update.
     pub fn drop_probability(&self) -> f64 {
         self.probability
     }

@@ -11,13 +11,11 @@ use crate::parameters;
 use crate::units::Rate;
 
 parameters! {
-    /// Parameters of CHOKe: those of RED.
     pub struct ChokeParameters {
         ..red: RedParameters, except rules;
     }
 }
 
-/// The CHOKe queue discipline.
 #[derive(Debug)]
 pub struct Choke {
     queue: RedQueue,
@@ -37,7 +35,6 @@ impl Listed for Choke {
 }
 
 impl Choke {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: ChokeParameters) -> Choke {
         Choke { queue: RedQueue::new(limit, parameters.red) }
     }

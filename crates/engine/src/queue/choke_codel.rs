@@ -6,7 +6,6 @@ use super::{BoundedFifo, CoDelParameters, Context, DropCause, Limit, QueueDiscip
 use crate::about::{About, Listed};
 use crate::packet::Packet;
 
-/// Parameters of CoDel with CHOKe's comparison: those of CoDel.
 pub type ChokeCoDelParameters = CoDelParameters;
 
 /// CoDel with CHOKe's comparison.
@@ -33,7 +32,6 @@ impl Listed for ChokeCoDel {
 }
 
 impl ChokeCoDel {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: ChokeCoDelParameters) -> ChokeCoDel {
         ChokeCoDel { parameters, queue: BoundedFifo::new(limit), control: CoDelControl::default() }
     }

@@ -7,7 +7,6 @@ use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::time::{Duration, Time};
 
-/// Parameters of PIE with CHOKe's comparison: those of PIE.
 pub type ChokePieParameters = PieParameters;
 
 /// PIE with CHOKe's comparison.
@@ -31,12 +30,10 @@ impl Listed for ChokePie {
 }
 
 impl ChokePie {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: ChokePieParameters) -> ChokePie {
         ChokePie { pie: Pie::new(limit, parameters) }
     }
 
-    /// The current drop probability of PIE.
     pub fn drop_probability(&self) -> f64 {
         self.pie.drop_probability()
     }

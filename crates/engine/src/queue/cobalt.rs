@@ -8,7 +8,6 @@ use crate::packet::Packet;
 
 pub use super::parts::CobaltParameters;
 
-/// The COBALT queue discipline.
 #[derive(Debug)]
 pub struct Cobalt {
     settings: CobaltSettings,
@@ -30,7 +29,6 @@ impl Listed for Cobalt {
 }
 
 impl Cobalt {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: CobaltParameters) -> Cobalt {
         let settings = CobaltSettings::new(&parameters);
         Cobalt { settings, queue: BoundedFifo::new(limit), control: CobaltControl::default() }

@@ -8,7 +8,6 @@ use crate::packet::Packet;
 
 pub use super::parts::CoDelParameters;
 
-/// The CoDel queue discipline.
 #[derive(Debug)]
 pub struct CoDel {
     parameters: CoDelParameters,
@@ -30,7 +29,6 @@ impl Listed for CoDel {
 }
 
 impl CoDel {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: CoDelParameters) -> CoDel {
         CoDel { parameters, queue: BoundedFifo::new(limit), control: CoDelControl::default() }
     }

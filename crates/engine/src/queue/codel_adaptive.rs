@@ -12,7 +12,6 @@ use crate::parameters;
 use crate::time::{Duration, Time};
 
 parameters! {
-    /// Parameters of CoDel with a drop rate that depends on the mean sojourn time.
     pub struct CoDelAdaptiveParameters {
         ..codel: CoDelParameters, except ce_threshold {
             target = Duration::from_milliseconds(5), in 1e6..1e18, "RFC 8289 sections 4.3 and 5.3";
@@ -47,7 +46,6 @@ impl Listed for CoDelAdaptive {
 }
 
 impl CoDelAdaptive {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: CoDelAdaptiveParameters) -> CoDelAdaptive {
         CoDelAdaptive {
             codel: parameters.codel,
@@ -58,7 +56,6 @@ impl CoDelAdaptive {
         }
     }
 
-    /// The mean sojourn time.
     pub fn mean_sojourn(&self) -> Duration {
         Duration(self.mean as u64)
     }

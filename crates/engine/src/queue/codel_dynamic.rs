@@ -11,7 +11,6 @@ use crate::parameters;
 use crate::time::Duration;
 
 parameters! {
-    /// Parameters of CoDel that drops from the estimated hungriest connection.
     pub struct CoDelDynamicParameters {
         ..guess: GuessParameters;
         others_drop_probability: f64 = 1.0 / 3.0, in 0..1, "Share of CoDel's drops that is carried out on packets of other connections (p)", "Hanai et al. 2016 section V";
@@ -47,7 +46,6 @@ impl Listed for CoDelDynamic {
 }
 
 impl CoDelDynamic {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: CoDelDynamicParameters) -> CoDelDynamic {
         CoDelDynamic {
             codel: parameters.codel,

@@ -11,7 +11,6 @@ use crate::parameters;
 use crate::time::Duration;
 
 parameters! {
-    /// Parameters of CoDel that drops from a configured group of flows.
     pub struct CoDelStaticParameters {
         hungriest: String = String::new(), "Group of flows that takes the most bandwidth", "Hanai et al. 2016 section II.H: configured in the router";
         others_drop_probability: f64 = 1.0 / 3.0, in 0..1, "Share of CoDel's drops that is carried out on packets of other connections (p)", "Hanai et al. 2016 section V";
@@ -49,7 +48,6 @@ impl Listed for CoDelStatic {
 }
 
 impl CoDelStatic {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: CoDelStaticParameters) -> CoDelStatic {
         CoDelStatic {
             codel: parameters.codel,

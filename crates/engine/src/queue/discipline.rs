@@ -11,13 +11,11 @@ use crate::units::Rate;
 /// A queued packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Queued {
-    /// The packet.
     pub packet: Packet,
     /// When it was queued.
     pub since: Time,
 }
 
-/// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropCause {
     /// The queue was at its limit.
@@ -28,7 +26,6 @@ pub enum DropCause {
 
 /// What a discipline is given in each call.
 pub struct Context<'a> {
-    /// The time.
     pub now: Time,
     /// The queue's own random stream.
     pub random: &'a mut Random,
@@ -62,18 +59,14 @@ impl Context<'_> {
         stays
     }
 
-    /// Counts a mark.
     pub fn count_mark(&mut self) {
         self.outcome.marks += 1;
     }
 }
 
-/// A dropped packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Dropped {
-    /// The packet.
     pub packet: Packet,
-    /// The cause.
     pub cause: DropCause,
     /// When it was queued; `None` if it was dropped on arrival.
     pub queued_since: Option<Time>,
@@ -82,20 +75,18 @@ pub struct Dropped {
 /// The drops and marks of a call to a discipline.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// Packets dropped.
     pub dropped: Vec<Dropped>,
-    /// Packets marked.
     pub marks: u64,
 }
 
 impl Outcome {
-    /// Whether nothing was dropped or marked.
     pub fn is_empty(&self) -> bool {
         self.dropped.is_empty() && self.marks == 0
     }
 }
 
 /// A queue at the egress of a link.
+#[warn(missing_docs)]
 pub trait QueueDiscipline {
     /// What it draws random numbers for; none if it draws none.
     const RANDOM: Option<&'static str> = None;

@@ -9,11 +9,9 @@ use crate::packet::Packet;
 use crate::parameters;
 
 parameters! {
-    /// Head drop has no parameters besides the limit.
     pub struct DropHeadParameters {}
 }
 
-/// The head drop queue discipline.
 #[derive(Debug)]
 pub struct DropHead {
     queue: BoundedFifo,
@@ -33,7 +31,6 @@ impl Listed for DropHead {
 }
 
 impl DropHead {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, _parameters: DropHeadParameters) -> DropHead {
         DropHead { queue: BoundedFifo::new(limit) }
     }

@@ -6,11 +6,9 @@ use crate::packet::Packet;
 use crate::parameters;
 
 parameters! {
-    /// DropTail has no parameters besides the limit.
     pub struct DropTailParameters {}
 }
 
-/// The DropTail queue discipline.
 #[derive(Debug)]
 pub struct DropTail {
     queue: BoundedFifo,
@@ -29,7 +27,6 @@ impl Listed for DropTail {
 }
 
 impl DropTail {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, _parameters: DropTailParameters) -> DropTail {
         DropTail { queue: BoundedFifo::new(limit) }
     }

@@ -9,7 +9,6 @@ use crate::parameters;
 use crate::units::Bytes;
 
 parameters! {
-    /// Parameters of deficit round robin.
     pub struct DrrParameters {
         queues: u64 = 1024, in 1..65536, "Queues that flows are hashed to", "no published value; as in FQ-CoDel, RFC 8290 section 5.2.5 (10 in ns-2)";
         quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send per turn (Q)", "Shreedhar and Varghese 1995: at least the largest packet; Linux, net/sched/sch_drr.c, takes the MTU with its header";
@@ -19,7 +18,6 @@ parameters! {
 /// The chain of active queues.
 const ACTIVE: usize = 0;
 
-/// The DRR queue discipline.
 #[derive(Debug)]
 pub struct Drr {
     quantum: u64,
@@ -46,7 +44,6 @@ impl Listed for Drr {
 }
 
 impl Drr {
-    /// Creates empty queues.
     pub fn new(limit: Limit, parameters: DrrParameters) -> Drr {
         let count = parameters.queues as usize;
         Drr {

@@ -21,7 +21,6 @@ choice! {
 }
 
 parameters! {
-    /// Parameters of DualPI2.
     pub struct DualPi2Parameters {
         target: Duration = Duration::from_milliseconds(15), "Target delay of the Classic queue", "RFC 9332 appendix A; Linux net/sched/sch_dualpi2.c";
         update_interval: Duration = Duration::from_milliseconds(15), in 1e6..1e18, "How often the base probability is updated (Tupdate)", "RFC 9332 appendix A: the lesser of the target and a third of the greatest round-trip time; 16 ms in Linux";
@@ -65,7 +64,6 @@ impl Side {
     }
 }
 
-/// The DualPI2 queue discipline.
 #[derive(Debug)]
 pub struct DualPi2 {
     limit: Limit,
@@ -94,7 +92,6 @@ impl Listed for DualPi2 {
 }
 
 impl DualPi2 {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: DualPi2Parameters) -> DualPi2 {
         DualPi2 {
             limit,
@@ -107,7 +104,6 @@ impl DualPi2 {
         }
     }
 
-    /// The base probability (p').
     pub fn base_probability(&self) -> f64 {
         self.base_probability
     }

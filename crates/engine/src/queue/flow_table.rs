@@ -10,13 +10,11 @@ pub struct FlowTable {
     flows: Vec<(u32, u32, u32)>,
     /// The codepoint of each flow; empty if all are zero.
     codepoints: Vec<u8>,
-    /// The name of each group.
     groups: Vec<String>,
     numbers: Numbers,
 }
 
 impl FlowTable {
-    /// Creates the table for the flows of these groups.
     pub fn new(groups: &[FlowGroup]) -> FlowTable {
         let mut table = FlowTable { numbers: Numbers::new(groups), ..FlowTable::default() };
         for group in groups {
@@ -41,7 +39,6 @@ impl FlowTable {
         if packet.has(flags::ACK) == self.numbers.is_reversed(packet.flow) { sender } else { receiver }
     }
 
-    /// The destination host of a packet.
     pub fn destination(&self, packet: &Packet) -> u32 {
         let (sender, receiver, _) = self.flows[self.numbers.row(packet.flow)];
         if packet.has(flags::ACK) == self.numbers.is_reversed(packet.flow) { receiver } else { sender }
@@ -57,15 +54,10 @@ impl FlowTable {
         self.flows.iter().map(|(sender, receiver, _)| *sender.max(receiver) as usize + 1).max().unwrap_or(0)
     }
 
-    /// The number of a packet's group.
     pub fn group(&self, packet: &Packet) -> u32 {
         self.flows[self.numbers.row(packet.flow)].2
     }
 
-    /// The number of the group of this name.
-    ///
-    /// # Errors
-    /// One line that lists the known groups.
     pub fn group_named(&self, name: &str) -> Result<u32, String> {
         let number = self.groups.iter().position(|group| group == name);
         number

@@ -10,7 +10,6 @@ use crate::time::Duration;
 use crate::units::Bytes;
 
 parameters! {
-    /// Parameters of FQ-CoDel.
     pub struct FqCoDelParameters {
         queues: u64 = 1024, in 1..65536, "Queues that flows are hashed to", "RFC 8290 section 5.2.5";
         quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send per turn", "RFC 8290 section 5.2.4";
@@ -24,7 +23,6 @@ parameters! {
     }
 }
 
-/// The FQ-CoDel queue discipline.
 #[derive(Debug)]
 pub struct FqCoDel {
     quantum: u64,
@@ -54,7 +52,6 @@ impl Listed for FqCoDel {
 }
 
 impl FqCoDel {
-    /// Creates empty queues.
     pub fn new(limit: Limit, parameters: FqCoDelParameters) -> FqCoDel {
         let count = parameters.queues as usize;
         FqCoDel {

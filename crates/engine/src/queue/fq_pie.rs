@@ -9,7 +9,6 @@ use crate::time::{Duration, Time};
 use crate::units::Bytes;
 
 parameters! {
-    /// Parameters of FQ-PIE.
     pub struct FqPieParameters {
         queues: u64 = 1024, in 1..65536, "Queues that flows are hashed to", "Linux, net/sched/sch_fq_pie.c; ns-3, fq-pie-queue-disc.cc";
         quantum: Bytes = Bytes(1514), in 1..1e6, "Bytes that a queue may send per turn", "Linux, net/sched/sch_fq_pie.c: the MTU with its header";
@@ -24,7 +23,6 @@ parameters! {
 /// Linux, net/sched/sch_pie.c, pie_calculate_probability, which FQ-PIE shares.
 const HIGH_DELAY: Duration = Duration::from_milliseconds(250);
 
-/// The FQ-PIE queue discipline.
 #[derive(Debug)]
 pub struct FqPie {
     quantum: u64,
@@ -53,7 +51,6 @@ impl Listed for FqPie {
 }
 
 impl FqPie {
-    /// Creates empty queues.
     pub fn new(limit: Limit, parameters: FqPieParameters) -> FqPie {
         let count = parameters.queues as usize;
         let mut pie = parameters.pie;

@@ -11,7 +11,6 @@ use crate::time::Duration;
 use crate::units::{Bytes, Rate};
 
 parameters! {
-    /// Parameters of FRED.
     pub struct FredParameters {
         min: Limit = Limit::Packets(0), "Average queue from which packets are dropped at random, and maximum queue of a flow (min_th); \"0 packets\": a quarter of the limit, at most what the link sends in round_trip_time", "Lin and Morris 1997";
         max: Limit = Limit::Packets(0), "Average queue from which every packet is dropped (max_th); \"0 packets\": twice min", "Lin and Morris 1997";
@@ -39,7 +38,6 @@ struct Flow {
     strikes: u32,
 }
 
-/// The FRED queue discipline.
 #[derive(Debug)]
 pub struct Fred {
     parameters: FredParameters,
@@ -69,7 +67,6 @@ impl Listed for Fred {
 }
 
 impl Fred {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: FredParameters) -> Fred {
         Fred {
             queue: BoundedFifo::new(limit),

@@ -8,7 +8,6 @@ use crate::parameters;
 use crate::time::{Duration, Time};
 
 parameters! {
-    /// Parameters of drop on growth.
     pub struct GrowthDropParameters {
         interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Time between checks of the queue", "assumed: a common round-trip time";
         growth: Limit = Limit::Packets(10), "Growth per interval above which a packet is dropped", "assumed";
@@ -16,7 +15,6 @@ parameters! {
     }
 }
 
-/// The drop-on-growth queue discipline.
 #[derive(Debug)]
 pub struct GrowthDrop {
     parameters: GrowthDropParameters,
@@ -42,7 +40,6 @@ impl Listed for GrowthDrop {
 }
 
 impl GrowthDrop {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: GrowthDropParameters) -> GrowthDrop {
         GrowthDrop { parameters, queue: BoundedFifo::new(limit), before: (0, 0), is_due: false }
     }

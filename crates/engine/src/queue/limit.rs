@@ -9,9 +9,7 @@ use crate::units::Bytes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// A limit in packets.
     Packets(u64),
-    /// A limit in bytes.
     Bytes(u64),
 }
 
@@ -24,7 +22,6 @@ impl Limit {
         }
     }
 
-    /// The limit in bytes, given the packet size.
     pub fn in_bytes(self, packet_size: Bytes) -> u64 {
         match self {
             Limit::Packets(packets) => packets.saturating_mul(packet_size.0),
@@ -32,7 +29,6 @@ impl Limit {
         }
     }
 
-    /// The limit in packets, given the packet size.
     pub fn in_packets(self, packet_size: Bytes) -> f64 {
         match self {
             Limit::Packets(packets) => packets as f64,

@@ -113,7 +113,6 @@ macro_rules! disciplines {
     ($($module:ident::$name:ident($parameters:ident)),* $(,)?) => {
         $(pub use $module::{$name, $parameters};)*
 
-        /// Any of the disciplines.
         #[derive(Debug)]
         pub enum Discipline {
             $(#[doc = concat!("See [`", stringify!($name), "`].")] $name($name),)*

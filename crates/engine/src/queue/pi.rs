@@ -28,7 +28,6 @@ impl PiParameters {
     }
 }
 
-/// The PI controller queue discipline.
 #[derive(Debug)]
 pub struct Pi {
     parameters: PiParameters,
@@ -51,12 +50,10 @@ impl Listed for Pi {
 }
 
 impl Pi {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: PiParameters) -> Pi {
         Pi { parameters, queue: BoundedFifo::new(limit), probability: 0.0, queue_before: 0 }
     }
 
-    /// The current drop probability.
     pub fn drop_probability(&self) -> f64 {
         self.probability
     }

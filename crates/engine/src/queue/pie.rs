@@ -9,7 +9,6 @@ use crate::time::{Duration, Time};
 
 pub use super::parts::{DelayEstimator, PieParameters, PieScaling};
 
-/// The PIE queue discipline.
 #[derive(Debug)]
 pub struct Pie {
     parameters: PieParameters,
@@ -31,27 +30,22 @@ impl Listed for Pie {
 }
 
 impl Pie {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: PieParameters) -> Pie {
         Pie { queue: BoundedFifo::new(limit), control: PieControl::new(&parameters), parameters }
     }
 
-    /// The current drop probability.
     pub fn drop_probability(&self) -> f64 {
         self.control.drop_probability()
     }
 
-    /// The latest estimate of the queueing delay.
     pub fn delay(&self) -> Duration {
         self.control.delay()
     }
 
-    /// The queued packets.
     pub(super) fn line(&self) -> &Fifo {
         self.queue.line()
     }
 
-    /// Whether the drop probability applies to an arrival.
     pub(super) fn may_drop(&self) -> bool {
         self.control.may_drop(self.queue.line(), &self.parameters)
     }

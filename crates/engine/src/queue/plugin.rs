@@ -18,26 +18,20 @@ use crate::units::Rate;
 /// What a plugin decides of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It stays as it is.
     Pass,
     /// It is marked if it is ECN-capable, and dropped otherwise.
     Mark,
-    /// It is dropped.
     Drop,
 }
 
 /// What a plugin sees of a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
-    /// The flow it belongs to.
     pub flow: u32,
     /// Bytes on the wire.
     pub size: u16,
-    /// Whether it carries payload.
     pub is_data: bool,
-    /// Whether it may be marked.
     pub is_ecn_capable: bool,
-    /// Whether it is marked.
     pub is_marked: bool,
     /// When it was queued; now, when it arrives.
     pub since: Time,
@@ -59,17 +53,16 @@ impl Seen {
 /// What a plugin sees of its queue, and its random numbers.
 #[derive(Debug)]
 pub struct View<'a> {
-    /// The time.
     pub now: Time,
     /// Packets in each line.
     pub packets: &'a [u64],
     /// Bytes in each line.
     pub bytes: &'a [u64],
-    /// The queue's own random stream.
     pub random: &'a mut Random,
 }
 
 /// The decisions of a queue discipline from outside the engine. All have defaults, which together are DropTail.
+#[warn(missing_docs)]
 pub trait PluginQueue: Debug + Send + Sync {
     /// How many lines there are; asked once.
     fn lines(&self) -> usize {
@@ -111,7 +104,6 @@ pub trait PluginQueue: Debug + Send + Sync {
     fn complaint(&self, hook: &str, what: &str) -> String;
 }
 
-/// See the module.
 #[derive(Debug)]
 pub struct PluginDiscipline {
     plugin: Box<dyn PluginQueue>,

@@ -10,7 +10,6 @@ use crate::units::Rate;
 
 pub use super::parts::RedParameters;
 
-/// The RED queue discipline.
 #[derive(Debug)]
 pub struct Red {
     queue: RedQueue,
@@ -33,7 +32,6 @@ impl Listed for Red {
 }
 
 impl Red {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: RedParameters) -> Red {
         Red { queue: RedQueue::new(limit, parameters) }
     }
@@ -43,7 +41,6 @@ impl Red {
         self.queue.average().value()
     }
 
-    /// The minimum and maximum thresholds.
     pub fn thresholds(&self) -> (f64, f64) {
         (self.queue.curve().minimum(), self.queue.curve().maximum())
     }

@@ -11,7 +11,6 @@ use crate::time::{Duration, Time};
 use crate::units::Rate;
 
 parameters! {
-    /// Parameters of RED with dynamic thresholds.
     pub struct RedDynamicParameters {
         ..red: RedParameters, except rules;
         interval: Duration = Duration::from_milliseconds(500), in 1e6..1e18, "Time between adjustments of the thresholds", "assumed: as Adaptive RED's";
@@ -50,13 +49,11 @@ impl Listed for RedDynamic {
 }
 
 impl RedDynamic {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: RedDynamicParameters) -> RedDynamic {
         let queue = RedQueue::new(limit, parameters.red.clone());
         RedDynamic { parameters, queue, base: (f64::INFINITY, f64::INFINITY), scale: 1.0 }
     }
 
-    /// The minimum and maximum thresholds.
     pub fn thresholds(&self) -> (f64, f64) {
         (self.queue.curve().minimum(), self.queue.curve().maximum())
     }

@@ -10,7 +10,6 @@ use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
 parameters! {
-    /// Parameters of REM.
     pub struct RemParameters {
         gamma: f64 = 0.001, in 0..1000, "Step size of the price, per packet and update (gamma)", "Athuraliya et al. 2001; ns-2 tcl/lib/ns-default.tcl, Queue/REM";
         alpha: f64 = 0.1, in 0..1000, "Weight of the queue relative to that of the arrivals (alpha)", "Athuraliya et al. 2001; ns-2 queue/rem.cc";
@@ -35,7 +34,6 @@ impl RemParameters {
     }
 }
 
-/// The REM queue discipline.
 #[derive(Debug)]
 pub struct Rem {
     parameters: RemParameters,
@@ -63,17 +61,14 @@ impl Listed for Rem {
 }
 
 impl Rem {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: RemParameters) -> Rem {
         Rem { parameters, queue: BoundedFifo::new(limit), capacity: 0.0, arrived: 0, price: 0.0, probability: 0.0 }
     }
 
-    /// The current price.
     pub fn price(&self) -> f64 {
         self.price
     }
 
-    /// The current drop probability.
     pub fn drop_probability(&self) -> f64 {
         self.probability
     }

@@ -13,7 +13,6 @@ use crate::random::Random;
 use crate::time::{Duration, Time};
 
 parameters! {
-    /// Parameters of SFB.
     pub struct SfbParameters {
         bin_size: u64 = 20, in 1..1e9, "Number of packets in a bin from which its drop probability rises", "Linux net/sched/sch_sfb.c";
         maximum: u64 = 25, in 1..1e9, "Number of packets in each of a flow's bins from which its packets are dropped", "Linux net/sched/sch_sfb.c";
@@ -78,7 +77,6 @@ impl Bins {
 /// The hash of a queued packet in each set of bins. `None` if the set was not in use.
 type Places = [Option<u32>; 2];
 
-/// The SFB queue discipline.
 #[derive(Debug)]
 pub struct Sfb {
     parameters: SfbParameters,
@@ -110,7 +108,6 @@ impl Listed for Sfb {
 }
 
 impl Sfb {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: SfbParameters) -> Sfb {
         Sfb {
             queue: BoundedFifo::new(limit),

@@ -10,7 +10,6 @@ use crate::time::{Duration, Time};
 use crate::units::Bytes;
 
 parameters! {
-    /// Parameters of SFQ.
     pub struct SfqParameters {
         queues: u64 = 1024, in 1..65536, "Queues that flows are hashed to (divisor)", "Linux, net/sched/sch_sfq.c, SFQ_DEFAULT_HASH_DIVISOR";
         depth: u64 = 127, in 1..1e9, "Packets that a queue may hold", "Linux, net/sched/sch_sfq.c, SFQ_MAX_DEPTH";
@@ -19,7 +18,6 @@ parameters! {
     }
 }
 
-/// The SFQ queue discipline.
 #[derive(Debug)]
 pub struct Sfq {
     parameters: SfqParameters,
@@ -45,7 +43,6 @@ impl Listed for Sfq {
 }
 
 impl Sfq {
-    /// Creates empty queues.
     pub fn new(limit: Limit, parameters: SfqParameters) -> Sfq {
         let count = parameters.queues as usize;
         let interval = parameters.perturbation;

@@ -9,7 +9,6 @@ use crate::parameters;
 use crate::random::Random;
 
 parameters! {
-    /// Parameters of SRED.
     pub struct SredParameters {
         zombies: u64 = 1000, in 1..1000000, "Size of the list of recently seen flows (M)", "Ott, Lakshman and Wong 1999, section II";
         overwrite_probability: f64 = 0.25, in 0..1, "Probability that a miss replaces the flow it was compared with (p)", "Ott, Lakshman and Wong 1999, section II";
@@ -72,7 +71,6 @@ impl Zombies {
     }
 }
 
-/// The SRED queue discipline.
 #[derive(Debug)]
 pub struct Sred {
     parameters: SredParameters,
@@ -95,7 +93,6 @@ impl Listed for Sred {
 }
 
 impl Sred {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: SredParameters) -> Sred {
         let list = vec![0; parameters.zombies as usize].into_boxed_slice();
         Sred { parameters, queue: BoundedFifo::new(limit), zombies: Zombies { list, filled: 0, hit_frequency: 0.0 } }

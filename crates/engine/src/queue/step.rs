@@ -7,13 +7,11 @@ use crate::packet::Packet;
 use crate::parameters;
 
 parameters! {
-    /// Parameters of step marking.
     pub struct StepParameters {
         mark: Limit = Limit::Packets(65), "Length, without the packet in transmission, above which arrivals are marked", "Alizadeh et al., SIGCOMM 2010, section 3.5: K = 65 packets at 10 Gbit/s, 20 at 1 Gbit/s";
     }
 }
 
-/// The step marking queue discipline.
 #[derive(Debug)]
 pub struct Step {
     queue: BoundedFifo,
@@ -34,7 +32,6 @@ impl Listed for Step {
 }
 
 impl Step {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: StepParameters) -> Step {
         Step { queue: BoundedFifo::new(limit), mark: parameters.mark }
     }

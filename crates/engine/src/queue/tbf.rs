@@ -8,7 +8,6 @@ use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
 use crate::units::{Bytes, Rate};
 
 parameters! {
-    /// Parameters of a token bucket filter.
     pub struct TbfParameters {
         rate: Rate = Rate(1_000_000), "Token rate", "ns-3, tbf-queue-disc.cc; Linux, net/sched/sch_tbf.c, has no default";
         burst: Bytes = Bytes(125_000), in 1..1e12, "Size of the bucket", "ns-3, tbf-queue-disc.cc; Linux, net/sched/sch_tbf.c, has no default";
@@ -18,7 +17,6 @@ parameters! {
 /// The tokens for a byte. One token accrues per picosecond for each bit per second, so the arithmetic is exact.
 const BYTE: u128 = 8 * PICOSECONDS_PER_SECOND as u128;
 
-/// The token bucket filter queue discipline.
 #[derive(Debug)]
 pub struct Tbf {
     rate: u64,

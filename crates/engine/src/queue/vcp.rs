@@ -10,7 +10,6 @@ use crate::time::{Duration, Time};
 use crate::units::Rate;
 
 parameters! {
-    /// Parameters of a VCP router.
     pub struct VcpRouterParameters {
         load_interval: Duration = Duration::from_milliseconds(200), in 1e6..1e18, "Time over which the load is measured (t_rho)", "Xia et al. 2005; the authors' ns-2 vcp-queue.h";
         sampling_interval: Duration = Duration::from_milliseconds(10), in 1e6..1e18, "Time between samples of the queue (t_q)", "Xia et al. 2005; the authors' ns-2 vcp-queue.h";
@@ -26,7 +25,6 @@ const OVERLOAD: f64 = 1.0;
 /// The weight of the latest interval's mean queue length in the persistent queue (the authors' ns-2 vcp-queue.cc).
 const LATEST_QUEUE: f64 = 0.25;
 
-/// The VCP router queue discipline.
 #[derive(Debug)]
 pub struct VcpRouter {
     parameters: VcpRouterParameters,
@@ -57,7 +55,6 @@ impl Listed for VcpRouter {
 }
 
 impl VcpRouter {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: VcpRouterParameters) -> VcpRouter {
         VcpRouter {
             parameters,

@@ -11,7 +11,6 @@ use crate::parameters;
 use crate::units::{Bytes, Rate};
 
 parameters! {
-    /// Parameters of WRED.
     pub struct WredParameters {
         favoured: String = String::new(), "Name of the group of flows that has the precedence; all others have precedence 0", "none";
         precedence: u64 = 5, in 0..7, "IP precedence of the favoured flows", "RFC 791: 5 is CRITIC/ECP, the highest that is not for the network itself";
@@ -31,7 +30,6 @@ impl WredParameters {
     }
 }
 
-/// The drop curve of one precedence.
 #[derive(Debug)]
 struct Profile {
     curve: DropCurve,
@@ -61,7 +59,6 @@ impl Profile {
     }
 }
 
-/// The WRED queue discipline.
 #[derive(Debug)]
 pub struct Wred {
     parameters: WredParameters,
@@ -86,7 +83,6 @@ impl Listed for Wred {
 }
 
 impl Wred {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: WredParameters) -> Wred {
         let profiles = [0, parameters.precedence].map(|precedence| Profile::new(&parameters, precedence));
         Wred { parameters, queue: BoundedFifo::new(limit), average: AverageQueue::default(), profiles, favoured: None }

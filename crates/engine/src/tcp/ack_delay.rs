@@ -65,7 +65,6 @@ impl AckDelay {
         }
     }
 
-    /// How long an acknowledgement is delayed now.
     pub fn present(&self) -> Duration {
         let estimate = self.present.map_or(self.least, |(estimate, _)| estimate);
         let most = if estimate > self.least { self.rtt.max(self.least) } else { LONGEST };

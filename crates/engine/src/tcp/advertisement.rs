@@ -11,7 +11,6 @@ const MOST_OF_SYN: u64 = 65_535;
 /// A receiver whose window may limit its sender.
 #[derive(Clone, Copy, Debug)]
 pub struct Advertised {
-    /// The size of a segment.
     pub segment: u64,
     /// The receive buffer, as far as it is window.
     pub buffer: u64,
@@ -48,7 +47,6 @@ impl Advertisement {
         Advertisement { advertised, edge: rcv_nxt + first, position: rcv_nxt, at: now }
     }
 
-    /// The window from this byte on.
     pub fn window(&self, rcv_nxt: u64) -> u64 {
         self.edge.saturating_sub(rcv_nxt)
     }

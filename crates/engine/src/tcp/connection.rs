@@ -19,14 +19,11 @@ const COMPRESSION_SHARE: u64 = 20;
 /// Both ends of a connection.
 #[derive(Debug)]
 pub struct Connection {
-    /// The receiver.
     pub receiver: Receiver,
     profile: Arc<StackProfile>,
     /// The start of the path of acknowledgements.
     return_address: Address,
-    /// Whether the sender requests one-way delays.
     reports_delay: bool,
-    /// Whether the sender requests load factors.
     reports_load: bool,
     /// Segments that wait for others before they reach the receiver; none if none ever do.
     offload: Option<Box<Offload>>,
@@ -44,7 +41,6 @@ pub struct Connection {
     ack_deadline: Time,
     /// The receiver's settings, of which the delay of acknowledgements of data above a gap is known since the handshake.
     receiver_profile: ReceiverProfile,
-    /// The sender.
     pub sender: Sender,
 }
 
@@ -79,7 +75,6 @@ impl Reader {
 }
 
 impl Connection {
-    /// Creates a connection that is not yet open.
     pub fn new(sender: Sender, profile: Arc<StackProfile>, return_address: Address) -> Connection {
         let Needs { one_way_delay: reports_delay, load_factor: reports_load, .. } = sender.needs();
         let offload =
@@ -207,7 +202,6 @@ impl Connection {
         }
     }
 
-    /// Processes an acknowledgement at the sender.
     #[inline(always)]
     pub fn on_ack(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool, outbox: &mut Vec<Packet>) {
         if packet.has(flags::SYN) {
@@ -239,7 +233,6 @@ impl Connection {
         self.sender.on_window(packet.number, window, packet.options.has_options(), now, outbox)
     }
 
-    /// The receiver's timer expires. Returns its response, if any.
     pub fn on_receiver_timer(&mut self, now: Time, options: &mut OptionsPool) -> Option<Packet> {
         if !self.is_special {
             return self.acknowledge_if_due(now, options);

@@ -26,7 +26,6 @@ choice! {
 }
 
 impl Codepoint {
-    /// The bits of the codepoint in a packet's flags.
     pub fn bits(self) -> u8 {
         match self {
             Codepoint::Ect0 => flags::ECT_0,

@@ -19,7 +19,6 @@ choice! {
 /// The phase of a sender's loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// No recovery.
     Open,
     /// Fast recovery, until all data below [`Flight::recover`] is acknowledged.
     Recovery,
@@ -30,7 +29,6 @@ pub enum Phase {
 /// How the first duplicate acknowledgements allow new segments (RFC 3042).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitedTransmit {
-    /// They do not.
     Off,
     /// By pipe, which decreases with each SACKed segment.
     Pipe,
@@ -41,11 +39,8 @@ pub enum LimitedTransmit {
 /// The settings of the stack and the algorithm that recoveries use.
 #[derive(Clone, Copy, Debug)]
 pub struct FlightSettings {
-    /// Whether segments are selectively acknowledged.
     pub has_sack: bool,
-    /// The mode of limited transmit.
     pub limited_transmit: LimitedTransmit,
-    /// The quantity that is reduced on congestion.
     pub flight_size: FlightSize,
     /// Whether only the algorithm sets the window, so that recoveries leave it unchanged.
     pub is_governed: bool,
@@ -56,22 +51,17 @@ pub struct FlightSettings {
 /// The effect of an acknowledgement on the flight.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arrival {
-    /// Bytes newly acknowledged.
     pub acked: u64,
-    /// Changes of the scoreboard.
     pub progress: Progress,
     /// Whether it has SACK blocks, of new or of known segments.
     pub has_blocks: bool,
 }
 
-/// The data in flight of a sender.
 #[derive(Clone, Debug)]
 pub struct Flight {
     /// SND.UNA.
     pub una: u64,
-    /// Congestion window and slow start threshold.
     pub window: Window,
-    /// The phase of loss recovery.
     pub phase: Phase,
     /// The state of the segments between SND.UNA and SND.NXT.
     pub scoreboard: Scoreboard,
@@ -81,7 +71,6 @@ pub struct Flight {
     pub limited_transmitted: u64,
     /// SND.NXT at the start of the latest recovery, whose acknowledgement ends it: "recover" of RFC 6582, plus one.
     pub recover: u64,
-    /// Settings that do not change.
     pub settings: FlightSettings,
 }
 
@@ -100,7 +89,6 @@ impl Flight {
         }
     }
 
-    /// Whether there is no recovery.
     pub fn is_open(&self) -> bool {
         self.phase == Phase::Open
     }
@@ -157,7 +145,6 @@ impl Flight {
         self.phase = Phase::Recovery;
     }
 
-    /// Leaves fast recovery.
     pub(super) fn end_recovery(&mut self) {
         self.phase = Phase::Open;
         self.duplicate_acks = 0;

@@ -27,7 +27,6 @@ use crate::tcp::slow_start::{SlowStart, SlowStartChoice};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
-/// See the module.
 #[derive(Debug)]
 pub struct Governor {
     algorithm: Algorithm,
@@ -52,7 +51,6 @@ impl Governor {
         }
     }
 
-    /// The congestion control.
     #[inline(always)]
     pub fn algorithm(&self) -> &Algorithm {
         &self.algorithm

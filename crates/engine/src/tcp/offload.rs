@@ -14,7 +14,6 @@ const MOST_BYTES: u64 = 65_536;
 pub struct Run {
     /// All of them as one.
     pub segment: Segment,
-    /// How many they are.
     pub count: u64,
     /// When they reach TCP at the latest.
     pub due: Time,

@@ -181,7 +181,6 @@ impl ReceiveWindow {
         self.rtt = Duration(if is_least { sample } else { self.rtt.0 - self.rtt.0 / WEIGHT + sample / WEIGHT });
     }
 
-    /// The application has read up to `rcv_nxt`.
     pub fn on_read(&mut self, rcv_nxt: u64, now: Time) {
         if now.since(self.since) < self.rtt {
             return;

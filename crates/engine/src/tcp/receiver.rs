@@ -35,7 +35,6 @@ pub struct ReceiverProfile {
     pub duplicate_sack: bool,
     /// Maximum delay of an acknowledgement of data above a gap, zero for none.
     pub sack_compression: Duration,
-    /// How marks are echoed.
     pub ecn: EcnKind,
     /// Whether one-way delays and arrival times are reported.
     pub one_way_delay: bool,
@@ -43,27 +42,22 @@ pub struct ReceiverProfile {
     pub load_factor: bool,
 }
 
-/// A received data segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Segment {
     /// Its sequence numbers, including a FIN.
     pub block: Block,
     /// Whether the last sequence number is a FIN.
     pub fin: bool,
-    /// The sender's timestamp.
     pub stamp: Time,
-    /// Whether it carries a congestion mark.
     pub marked: bool,
     /// Whether the sender reports that it has responded to the echo of a mark (CWR).
     pub window_reduced: bool,
-    /// The load factor it carries, if any.
     pub load_factor: Option<LoadFactor>,
 }
 
 /// The response to a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Response {
-    /// Acknowledge immediately.
     Acknowledge,
     /// Acknowledge immediately and report the duplicate (RFC 2883).
     AcknowledgeDuplicate(Block),
@@ -95,11 +89,9 @@ pub struct Receiver {
     unacknowledged: u16,
     /// The number of acknowledgements that are yet to be sent immediately.
     quick_acks: u8,
-    /// Whether acknowledgements carry ECN-Echo.
     echoes_congestion: bool,
 }
 
-/// Measurements for senders that request them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Feedback {
     marks: u64,
@@ -196,12 +188,10 @@ impl Receiver {
         self.rcv_nxt.saturating_sub(first_data) + waiting - u64::from(self.fin != u64::MAX)
     }
 
-    /// The timestamp to echo in the next acknowledgement.
     pub fn echo(&self) -> Time {
         self.echo
     }
 
-    /// Whether the next acknowledgement carries ECN-Echo.
     pub fn echoes_congestion(&self) -> bool {
         self.echoes_congestion
     }
@@ -214,7 +204,6 @@ impl Receiver {
         }
     }
 
-    /// Processes a segment.
     // Inlined where segments arrive one by one, which is nearly always.
     #[inline(always)]
     pub fn on_segment(&mut self, segment: Segment, now: Time, profile: &ReceiverProfile) -> Response {
@@ -438,7 +427,6 @@ struct Reassembly {
 }
 
 impl Reassembly {
-    /// Bytes that wait.
     fn waiting(&self) -> u64 {
         self.blocks.iter().map(|block| block.end - block.start).sum()
     }

@@ -19,7 +19,6 @@ impl RttEstimator {
         self.sample_with_gains(rtt, ALPHA, BETA);
     }
 
-    /// Takes a sample with other gains.
     pub fn sample_with_gains(&mut self, rtt: Duration, alpha: f64, beta: f64) {
         let sample = rtt.seconds();
         self.estimate = Some(match self.estimate {
@@ -68,7 +67,6 @@ pub struct Rto {
 }
 
 impl Rto {
-    /// Creates the timeout of a new connection.
     pub fn new(limits: &RtoLimits) -> Rto {
         Rto {
             estimator: RttEstimator::default(),
@@ -101,7 +99,6 @@ impl Rto {
         self.backoff = 0;
     }
 
-    /// The current timeout.
     pub fn timeout(&self, limits: &RtoLimits) -> Duration {
         if self.backoff == 0 {
             return self.base;
@@ -110,17 +107,14 @@ impl Rto {
         Duration(self.base.0.saturating_mul(1 << self.backoff.min(40))).min(limits.maximum.max(self.base))
     }
 
-    /// The current SRTT and RTTVAR.
     pub fn estimator(&self) -> &RttEstimator {
         &self.estimator
     }
 
-    /// Doublings of the timeout since the last RTT sample.
     pub fn backoff(&self) -> u32 {
         self.backoff
     }
 
-    /// SRTT, zero before the first sample.
     pub fn srtt(&self) -> Duration {
         self.srtt
     }

@@ -122,9 +122,7 @@ pub struct Scoreboard {
 pub struct Progress {
     /// Segments newly known to be delivered.
     pub delivered: u64,
-    /// Segments newly SACKed.
     pub newly_sacked: u64,
-    /// Segments newly detected as lost.
     pub newly_lost: u64,
 }
 
@@ -157,12 +155,10 @@ impl Scoreboard {
         self.duplicate_threshold
     }
 
-    /// Enables the reporting of losses.
     pub fn report_losses(&mut self) {
         self.unreported_losses = Some(VecDeque::new());
     }
 
-    /// Whether any loss is unreported.
     pub fn has_unreported_losses(&self) -> bool {
         self.unreported_losses.as_ref().is_some_and(|losses| !losses.is_empty())
     }
@@ -566,17 +562,14 @@ impl Scoreboard {
         self.repaired
     }
 
-    /// Index of the first unacknowledged segment.
     pub fn una(&self) -> u64 {
         self.una
     }
 
-    /// Index of the next new segment.
     pub fn nxt(&self) -> u64 {
         self.nxt
     }
 
-    /// One past the highest SACKed segment, at most the first unacknowledged if there is none.
     pub fn highest_sacked(&self) -> u64 {
         self.highest_sacked
     }
@@ -586,12 +579,10 @@ impl Scoreboard {
         self.nxt - self.una
     }
 
-    /// Number of SACKed segments.
     pub fn sacked(&self) -> u64 {
         self.sacked
     }
 
-    /// Number of lost segments.
     pub fn lost(&self) -> u64 {
         self.lost
     }

@@ -16,7 +16,6 @@ pub struct SegmentRing<T> {
 }
 
 impl<T: Copy + Default> SegmentRing<T> {
-    /// Creates a ring of default values.
     pub fn new() -> SegmentRing<T> {
         SegmentRing { slots: vec![T::default(); FIRST_SLOTS] }
     }

@@ -86,7 +86,6 @@ impl SendBuffer {
         self.pushed.contains(&index)
     }
 
-    /// Whether the application waits for room.
     pub fn is_full(&self) -> bool {
         self.is_full
     }

@@ -3,7 +3,6 @@
 /// The window variables of RFC 5681 section 3.1, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Congestion window.
     pub cwnd: u64,
     /// Slow start threshold, `u64::MAX` until the first congestion event.
     pub ssthresh: u64,
@@ -12,12 +11,10 @@ pub struct Window {
 }
 
 impl Window {
-    /// Whether the sender is in slow start.
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
 
-    /// The congestion window in segments.
     pub fn segments(&self) -> f64 {
         self.cwnd as f64 / self.mss as f64
     }

@@ -15,7 +15,6 @@ use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
 parameters! {
-    /// Parameters of the constant bit rate source.
     pub struct CbrParameters {
         rate: Rate = Rate(448_000), "Rate on the link, headers included", "ns-2.35 tcl/lib/ns-default.tcl, Application/Traffic/CBR rate_";
         packet_size: Bytes = Bytes(210), in 1 .. 65535, "Packet size on the link, headers included", "ns-2.35 tcl/lib/ns-default.tcl, Application/Traffic/CBR packetSize_";
@@ -29,7 +28,6 @@ parameters! {
 /// The multiple of the mean on period that counts as a burst. One in twenty exponential periods is longer (e^-3).
 const BURST: f64 = 3.0;
 
-/// A constant bit rate source.
 #[derive(Debug)]
 pub struct Cbr {
     parameters: Arc<CbrParameters>,
@@ -37,11 +35,9 @@ pub struct Cbr {
     gap: Duration,
     random: Random,
     on_off: Option<OnOff>,
-    /// The number of the next packet.
     next_number: u64,
     /// Bytes still to be sent, `None` if unlimited.
     remaining: Option<u64>,
-    /// When the next packet is due.
     pacing_deadline: Time,
     bytes_delivered: u64,
     delays: DelayProbe,
@@ -92,7 +88,6 @@ impl Cbr {
 #[derive(Debug)]
 struct OnOff {
     random: Random,
-    /// The time left in the current on period.
     left: Duration,
 }
 

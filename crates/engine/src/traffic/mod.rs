@@ -32,7 +32,6 @@ pub struct Setting {
     pub address: Address,
     /// Start of the path of its feedback, `None` for one-way sources.
     pub return_address: Option<Address>,
-    /// The stack.
     pub profile: Arc<StackProfile>,
     /// Bytes to be sent, `None` if unlimited.
     pub size: Option<u64>,
@@ -45,7 +44,6 @@ pub struct Setting {
 pub struct WindowSample {
     /// The rate expressed as a window, in bytes per round-trip time.
     pub window: u64,
-    /// The latest RTT sample.
     pub rtt: Option<Duration>,
 }
 
@@ -54,7 +52,6 @@ pub struct WindowSample {
 pub struct Offered {
     /// Packet size, in bytes, including headers.
     pub packet: Bytes,
-    /// The average rate.
     pub average: Rate,
     /// The size of a burst above the average rate, in bits.
     pub burst: u64,
@@ -63,9 +60,7 @@ pub struct Offered {
 /// What the catalogue says of a source.
 #[derive(Debug)]
 pub struct Kind {
-    /// Name, source and so on.
     pub about: &'static About,
-    /// Its parameters.
     pub parameters: Vec<Description>,
     /// See [`Source::ONE_WAY`].
     pub one_way: bool,
@@ -75,7 +70,6 @@ pub struct Kind {
 
 /// A kind of source: what is known of it before it is built.
 pub trait Source: RateBased + Listed + Sized {
-    /// The parameters of the source.
     type Parameters;
 
     /// Whether nothing is sent back to the sender, so that neither a reverse path nor a stack matters.
@@ -190,9 +184,6 @@ macro_rules! sources {
 
         impl Blueprint {
             /// The source of this name with these parameters, `None` if no source has the name.
-            ///
-            /// # Errors
-            /// One line for an unknown parameter or a value that is not allowed.
             pub fn of(name: &str, parameters: &Value) -> Result<Option<Blueprint>, String> {
                 $(if name == $name::ABOUT.name {
                     check_limits(parameters, &$parameters::describe())?;
@@ -208,12 +199,10 @@ macro_rules! sources {
                 match self { $(Blueprint::$name(_) => $name::ONE_WAY,)* }
             }
 
-            /// See [`Source::offered`].
             pub fn offered(&self) -> Option<Offered> {
                 match self { $(Blueprint::$name(parameters) => $name::offered(parameters),)* }
             }
 
-            /// Creates a source that has not started.
             pub fn build(&self, setting: Setting) -> Traffic {
                 match self {
                     $(Blueprint::$name(parameters) => {

@@ -14,7 +14,6 @@ use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
 parameters! {
-    /// Parameters of the probes.
     pub struct PingParameters {
         interval: Duration = Duration::from_milliseconds(100), in 1e6 .. 1e15, "Time between two requests", "draft-ietf-ippm-responsiveness-08: at most 100 a second, which is 10 ms";
         request_size: Bytes = Bytes(60), in 1 .. 65535, "Size of a request on the link, headers included", "a SYN over IPv4 with the options that Linux sends (RFC 9293, RFC 7323, RFC 2018)";
@@ -34,13 +33,11 @@ struct Waiting {
     retry_at: Time,
 }
 
-/// Requests and answers.
 #[derive(Debug)]
 pub struct Ping {
     parameters: Arc<PingParameters>,
     address: Address,
     return_address: Option<Address>,
-    /// When the next request is due.
     next: Time,
     next_number: u64,
     /// Bytes of requests still to be sent, retries not counted; `None` if unlimited.

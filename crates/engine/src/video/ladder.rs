@@ -44,17 +44,14 @@ impl Ladder {
         Some(whole + sum(&mut (start..start + count % length)))
     }
 
-    /// The duration of a segment.
     pub fn segment(&self) -> Duration {
         self.segment
     }
 
-    /// The highest rung.
     pub fn top(&self) -> usize {
         self.rates.len() - 1
     }
 
-    /// The bit rate of a rung.
     pub fn rate(&self, rung: usize) -> Rate {
         self.rates[rung]
     }

@@ -19,14 +19,12 @@ pub use player::{Next, Playback, Player};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VideoSpecification {
-    /// What chooses the bit rates.
     pub rule: rules::RuleSpecification,
     /// The bit rates of the segments, ascending.
     pub ladder: Vec<Rate>,
     /// Of each segment, its bytes at each of the bit rates, which are then nominal; none if all segments of a rate have the same size.
     #[serde(default, deserialize_with = "shared")]
     pub sizes: Option<SegmentSizes>,
-    /// The duration of a segment.
     pub segment: Duration,
     /// The video that the player's buffer holds.
     pub buffer: Duration,
@@ -42,7 +40,6 @@ fn shared<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SegmentSi
 }
 
 impl VideoSpecification {
-    /// The bit rates and the segments.
     pub fn ladder(&self) -> Ladder {
         let ladder = Ladder::new(self.ladder.clone(), self.segment);
         match &self.sizes {
@@ -51,10 +48,6 @@ impl VideoSpecification {
         }
     }
 
-    /// Checks what types do not say.
-    ///
-    /// # Errors
-    /// One line that says what is wrong and what is allowed.
     pub fn check(&self) -> Result<(), String> {
         if self.ladder.is_empty() {
             return Err("ladder: give at least one bit rate".to_owned());

@@ -13,7 +13,6 @@ pub enum Next {
     Request(u64),
     /// Its buffer is full, or plays what is left, until then.
     WaitUntil(Time),
-    /// The video is over.
     End,
 }
 
@@ -78,14 +77,12 @@ impl Playback {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Has not played anything.
     Starting,
     Playing,
     Stalled,
     Over,
 }
 
-/// A player.
 #[derive(Debug)]
 pub struct Player {
     ladder: Ladder,
@@ -136,7 +133,6 @@ impl Player {
         }
     }
 
-    /// The viewer turns it on.
     pub fn turn_on(&mut self, now: Time) {
         (self.turned_on, self.until) = (now, now);
     }
@@ -200,7 +196,6 @@ impl Player {
         }
     }
 
-    /// The measuring window opens.
     pub fn open_window(&mut self, now: Time) {
         self.play_until(now);
         self.counts = self.counts.in_new_window();

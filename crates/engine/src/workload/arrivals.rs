@@ -6,10 +6,8 @@ use crate::specification::{ArrivalProcess, ArrivalSpecification, Intensity};
 use crate::time::{Duration, Time};
 use crate::units::Rate;
 
-/// An arrival of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When it arrives.
     pub time: Time,
     /// Bytes of its data.
     pub size: u64,
@@ -58,10 +56,6 @@ const MOST_USERS: u64 = 1_000_000;
 const GREATEST: f64 = 1e9;
 
 impl Arrivals {
-    /// The arrivals of the group with this index.
-    ///
-    /// # Errors
-    /// One line that says what is wrong and what is allowed.
     pub fn new(
         given: &ArrivalSpecification,
         start: Time,
@@ -168,9 +162,6 @@ fn sizes_of(given: &ArrivalSpecification) -> Result<Sizes, String> {
 }
 
 /// How many flows arrive in a second on average.
-///
-/// # Errors
-/// One line that says what is wrong and what is allowed.
 pub fn flows_a_second(intensity: Intensity, given: &ArrivalSpecification, path: &Path) -> Result<f64, String> {
     let rate = match intensity {
         Intensity::Rate(rate) => rate,
@@ -184,9 +175,6 @@ pub fn flows_a_second(intensity: Intensity, given: &ArrivalSpecification, path: 
 }
 
 /// The mean load of the path as a part of its rate.
-///
-/// # Errors
-/// One line that says what is wrong and what is allowed.
 pub fn load(given: &ArrivalSpecification, path: &Path) -> Result<Option<f64>, String> {
     match given.process {
         ArrivalProcess::Listed(_) | ArrivalProcess::Users { .. } => Ok(None),
@@ -203,9 +191,6 @@ pub fn load(given: &ArrivalSpecification, path: &Path) -> Result<Option<f64>, St
 
 /// How many transfers of users are completed in a second at most: as many as they ask for if each takes no time, and as the path
 /// carries.
-///
-/// # Errors
-/// One line that says what is wrong and what is allowed.
 pub fn most_of_users(count: u64, think: Duration, given: &ArrivalSpecification, path: &Path) -> Result<f64, String> {
     let carried = path.rate.0 as f64 / 8.0 / bytes_a_transfer(&sizes_of(given)?, path);
     Ok(carried.min(count as f64 / think.seconds()))

@@ -18,10 +18,6 @@ const GREATEST: f64 = (1u64 << 53) as f64;
 const STANDING: u32 = 20_000;
 
 impl Sizes {
-    /// Checks a distribution.
-    ///
-    /// # Errors
-    /// One line that says what is wrong and what is allowed.
     pub fn new(distribution: &SizeDistribution) -> Result<Sizes, String> {
         let is_size = |size: f64| (1.0..=GREATEST).contains(&size);
         let known = |name: &str, size: f64| {

@@ -20,7 +20,6 @@ pub enum Failure {
     False {
         /// The assertion as written.
         assertion: String,
-        /// The variables in it.
         values: Vec<(String, i64)>,
     },
     /// A name that nothing defines.

@@ -1,7 +1,5 @@
 //! The grammar, compiled.
 
-#![allow(missing_docs)]
-
 use pest_derive::Parser;
 
 /// Recognises code.

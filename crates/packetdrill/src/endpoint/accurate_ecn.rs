@@ -9,7 +9,6 @@ use crate::script::{Ecn, Segment, TcpOption};
 /// How an end gives feedback about congestion marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
-    /// It does not.
     Off,
     /// RFC 3168.
     Classic,

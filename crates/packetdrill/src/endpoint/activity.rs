@@ -26,7 +26,6 @@ impl Activity {
 }
 
 impl Endpoint {
-    /// Something has happened.
     pub(super) fn note_activity(&mut self, now: Time) {
         let outstanding = self.stream.as_ref().map_or(0, |stream| stream.sender.info().outstanding);
         let is_busy = outstanding > 0 || self.unsent() > 0;

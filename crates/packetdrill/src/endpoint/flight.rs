@@ -18,13 +18,10 @@ struct Outstanding {
 /// What an acknowledgement covers that no earlier one did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delivered {
-    /// Whole segments.
     pub segments: u64,
-    /// Bytes.
     pub bytes: u64,
 }
 
-/// The segments in flight.
 #[derive(Debug)]
 pub struct Flight {
     /// By first sequence number.
@@ -43,7 +40,6 @@ impl Default for Flight {
 }
 
 impl Flight {
-    /// A segment leaves.
     pub fn on_sent(&mut self, first: u64, end: u64) {
         let before = self.outstanding.get(&first);
         let is_sacked = before.is_some_and(|segment| segment.is_sacked);
@@ -51,7 +47,6 @@ impl Flight {
         self.outstanding.insert(first, Outstanding { end, is_retransmitted, is_sacked });
     }
 
-    /// An acknowledgement arrives.
     pub fn on_acknowledgement(&mut self, segment: &Segment, mss: u64) -> Delivered {
         let acknowledged = segment.acknowledgement.map_or(0, u64::from);
         let mut blocks = Vec::new();

@@ -26,11 +26,8 @@ pub struct Offer {
     pub mss: u16,
     /// Scale of its window.
     pub scale: Option<u8>,
-    /// Selective acknowledgements.
     pub sack: bool,
-    /// Timestamps.
     pub timestamps: bool,
-    /// Explicit congestion notification.
     pub ecn: Feedback,
 }
 
@@ -53,7 +50,6 @@ fn accepted(host: &Host) -> Feedback {
 }
 
 impl Offer {
-    /// What a host offers.
     pub fn of(host: &Host) -> Offer {
         let is_on = |name| host.number(name) != Some(0);
         Offer {
@@ -68,7 +64,6 @@ impl Offer {
         }
     }
 
-    /// What a SYN offers.
     fn in_syn(segment: &Segment) -> Offer {
         let ecn = Feedback::Off;
         let mut offer = Offer { mss: DEFAULT_MSS, scale: None, sack: false, timestamps: false, ecn };

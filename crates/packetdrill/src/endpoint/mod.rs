@@ -36,42 +36,28 @@ use writing::Writing;
 /// The states of a connection (RFC 9293 section 3.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Waits for a SYN.
     Listen,
-    /// Has sent a SYN.
     SynSent,
-    /// Has answered a SYN.
     SynReceived,
-    /// Open.
     Established,
-    /// Has sent a FIN.
     FinWait1,
-    /// Its FIN is acknowledged.
     FinWait2,
-    /// Has received a FIN.
     CloseWait,
-    /// Has sent a FIN and received one that did not acknowledge it.
     Closing,
-    /// Has received a FIN and then sent one.
     LastAck,
-    /// Both ends have closed, this one first.
     TimeWait,
-    /// There is no connection.
     Closed,
 }
 
 /// A segment that an end sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// When.
     pub at: Time,
-    /// What.
     pub segment: Segment,
 }
 
 /// An end of a connection.
 pub struct Endpoint {
-    /// The state.
     pub state: State,
     host: Host,
     /// What this end offers in its SYN.
@@ -84,7 +70,6 @@ pub struct Endpoint {
     coalescing: Coalescing,
     activity: Activity,
     flight: Flight,
-    /// With Accurate ECN.
     accurate_ecn: Option<AccurateEcn>,
     /// Whether the next acknowledgement ends a handshake.
     reflects: bool,
@@ -130,16 +115,11 @@ struct Stream {
 }
 
 impl Endpoint {
-    /// An end that listens.
     pub fn listening(host: Host, timestamp_base: u32) -> Endpoint {
         Endpoint::new(host, timestamp_base, State::Listen)
     }
 
     /// An end that connects now.
-    ///
-    /// # Errors
-    ///
-    /// What the host lacks.
     pub fn connecting(host: Host, timestamp_base: u32, now: Time) -> Result<Endpoint, Missing> {
         let mut end = Endpoint::new(host, timestamp_base, State::SynSent);
         let mut stream = end.new_stream()?;
@@ -184,7 +164,6 @@ impl Endpoint {
         }
     }
 
-    /// The host's settings change.
     pub fn set_host(&mut self, host: &Host) {
         self.host = host.clone();
     }
@@ -206,7 +185,6 @@ impl Endpoint {
         })
     }
 
-    /// Handles the expiry of a timer.
     pub fn on_timer(&mut self, now: Time) {
         if self.state == State::SynSent {
             return self.on_syn_timeout(now);
@@ -294,7 +272,6 @@ impl Endpoint {
         bytes
     }
 
-    /// The application reads no more.
     pub fn stop_reading(&mut self) {
         self.is_reading = false;
     }
@@ -440,10 +417,6 @@ impl Endpoint {
     }
 
     /// Processes a segment that the other end sent.
-    ///
-    /// # Errors
-    ///
-    /// What the host lacks.
     pub fn on_segment(&mut self, segment: &Segment, now: Time) -> Result<(), Missing> {
         let has = |letter| segment.flags.contains(letter);
         match self.state {

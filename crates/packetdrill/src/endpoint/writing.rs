@@ -12,10 +12,8 @@ use crate::host::Coalescing;
 use super::push::Written;
 use super::{Endpoint, State};
 
-/// A write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Write {
-    /// Bytes.
     pub bytes: u64,
     /// `MSG_MORE`: more will follow at once.
     pub more: bool,
@@ -56,7 +54,6 @@ impl Writing {
         }
     }
 
-    /// Bytes that wait.
     pub fn waiting(&self) -> u64 {
         self.pieces.iter().map(|piece| piece.bytes).sum()
     }

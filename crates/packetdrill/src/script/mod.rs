@@ -6,7 +6,6 @@ mod syntax;
 
 pub use parse::{Problem, parse};
 
-/// A whole script.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Script {
     /// Options of packetdrill's command line: names without `--`, and values.
@@ -24,16 +23,12 @@ pub struct Script {
 pub struct Event {
     /// Line in the script, from 1.
     pub line: usize,
-    /// When.
     pub time: When,
-    /// What.
     pub action: Action,
 }
 
-/// Microseconds.
 pub type Microseconds = u64;
 
-/// The time of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// So long after the event before.
@@ -44,11 +39,9 @@ pub enum When {
     Absolute(Microseconds),
     /// Between two times after the beginning.
     AbsoluteRange(Microseconds, Microseconds),
-    /// Any time.
     Any,
 }
 
-/// An event's action.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// The script's end sends a segment.
@@ -57,32 +50,25 @@ pub enum Action {
     Expect(Segment),
     /// A packet of another kind than TCP's over plain IP: its first word, such as `icmp`.
     Foreign(String),
-    /// A system call.
     Call(Call),
-    /// Shell lines.
     Shell(String),
     /// Code in Python, which asserts something about `TCP_INFO`.
     Code(String),
 }
 
-/// A TCP segment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// ECN field.
     pub ecn: Option<Ecn>,
     /// Other fields of the IP header that the script names: `tos`, `ttl` or `flowlabel`.
     pub ip_fields: Vec<(String, i64)>,
-    /// Source and destination port.
     pub ports: Option<(u16, u16)>,
     /// Flags as written: letters of `FSRPEWA`, `.` for ACK, or `-` for none.
     pub flags: String,
     /// First sequence number, one past the last, and length of the payload.
     pub sequence: (u32, u32, u32),
-    /// Acknowledgement number.
     pub acknowledgement: Option<u32>,
     /// Window field, not scaled.
     pub window: Option<u16>,
-    /// Urgent pointer.
     pub urgent: Option<u16>,
     /// Options, or `None` for any (`<...>`).
     pub options: Option<Vec<TcpOption>>,
@@ -93,28 +79,18 @@ pub struct Segment {
 pub enum Ecn {
     /// Not ECN-capable.
     None,
-    /// ECT(0).
     Ect0,
-    /// ECT(1).
     Ect1,
-    /// ECT(0) or ECT(1).
     Ect01,
-    /// Congestion experienced.
     Ce,
 }
 
-/// An option of a TCP header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TcpOption {
-    /// Padding.
     NoOperation,
-    /// End of the options.
     EndOfOptions,
-    /// Maximum segment size.
     MaximumSegmentSize(u16),
-    /// Window scale.
     WindowScale(u8),
-    /// SACK permitted.
     SackPermitted,
     /// SACK blocks: first sequence number and one past the last.
     Sack(Vec<(u32, u32)>),
@@ -126,14 +102,11 @@ pub enum TcpOption {
     Other(String),
 }
 
-/// A system call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     /// Until when it blocks, after the beginning of the event.
     pub until: Option<Microseconds>,
-    /// Its name.
     pub name: String,
-    /// Its arguments.
     pub arguments: Vec<Value>,
     /// What it must return.
     pub returns: Value,
@@ -146,11 +119,9 @@ pub struct Call {
 pub enum Value {
     /// Anything: `...`.
     Any,
-    /// A number.
     Integer(i64),
     /// A constant's name.
     Name(String),
-    /// A text.
     Text(String),
     /// A list in brackets.
     List(Vec<Value>),

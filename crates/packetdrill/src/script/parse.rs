@@ -16,7 +16,6 @@ pub struct Problem {
     pub line: usize,
     /// Column, from 1.
     pub column: usize,
-    /// What is wrong there.
     pub message: String,
 }
 

@@ -14,7 +14,6 @@ use sojourn_native::{Recorded, Recorder as Values, count_call};
 use super::recorded::{self, Recorder};
 use super::{File, views};
 
-/// See the module.
 pub struct PythonControl {
     file: File,
     parameters: String,

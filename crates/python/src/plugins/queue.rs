@@ -13,7 +13,6 @@ use sojourn_native::{Recorder as Values, count_call};
 use super::recorded::Recorder;
 use super::{File, Hooks, views};
 
-/// See the module.
 pub struct PythonQueue {
     file: File,
     failure: Failure,

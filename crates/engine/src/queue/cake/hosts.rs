@@ -12,17 +12,14 @@ pub struct HostLoads {
 }
 
 impl HostLoads {
-    /// Creates this number of hosts without bulk flows.
     pub fn new(hosts: usize) -> HostLoads {
         HostLoads { flows: vec![0; hosts], hosts: vec![0; 2], least: 0 }
     }
 
-    /// The number of bulk flows of a host.
     pub fn of(&self, host: u32) -> u32 {
         self.flows[host as usize]
     }
 
-    /// The lowest number of bulk flows of any host with at least one.
     pub fn least(&self) -> u32 {
         self.least
     }

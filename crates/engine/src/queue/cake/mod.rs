@@ -24,7 +24,6 @@ pub use tins::Tins;
 choice! {
     /// What the capacity is shared between.
     pub enum Isolation {
-        /// Between flows.
         Flows = "flows",
         /// Between sources. All flows of a source share a queue.
         SourceHost = "src_host",
@@ -50,7 +49,6 @@ impl Isolation {
 }
 
 parameters! {
-    /// Parameters of CAKE.
     pub struct CakeParameters {
         bandwidth: Rate = Rate(0), in 0..1e15, "Rate of the shaper; zero for the link's rate", "Linux, net/sched/sch_cake.c: unlimited unless set";
         overhead: Bytes = Bytes(0), in 0..256, "Size that the shaper adds to each packet", "Linux, net/sched/sch_cake.c: none unless set";
@@ -86,7 +84,6 @@ const DECAYING: usize = 2;
 const LISTS: usize = 3;
 const ALL_LISTS: usize = 8 * LISTS;
 
-/// The state of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Standing {
     /// Not in use.
@@ -110,7 +107,6 @@ struct Flow {
     control: CobaltControl,
 }
 
-/// The CAKE queue discipline.
 #[derive(Debug)]
 pub struct Cake {
     bandwidth: Option<Rate>,
@@ -152,7 +148,6 @@ impl Listed for Cake {
 }
 
 impl Cake {
-    /// Creates empty queues.
     pub fn new(limit: Limit, parameters: CakeParameters) -> Cake {
         let bandwidth = Some(parameters.bandwidth).filter(|rate| rate.0 > 0);
         let tins = parameters.tins.build(bandwidth, &CobaltSettings::new(&parameters.cobalt));
@@ -256,7 +251,6 @@ impl Cake {
         queue / QUEUES * LISTS + list
     }
 
-    /// Removes the head of a queue.
     fn pop(&mut self, queue: usize) -> Option<Queued> {
         let head = self.queues.pop(queue)?;
         self.tins[queue / QUEUES].packets -= 1;
@@ -317,12 +311,10 @@ impl Cake {
         }
     }
 
-    /// When the shaper may send the next packet.
     fn due(&self) -> Time {
         self.next.min(self.failsafe)
     }
 
-    /// Computes when the next packet may be sent.
     fn plan(&mut self, now: Time) {
         let waits = self.queues.packets() > 0 && self.due() > now;
         self.release = waits.then_some(self.due());

@@ -18,7 +18,6 @@ pub struct SetHash {
     keys: Box<[u64]>,
 }
 
-/// The queue of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// The queue already assigned to the flow and in use.
@@ -33,7 +32,6 @@ impl SetHash {
         SetHash { hash: FlowHash::default(), keys: vec![NOBODY; queues].into() }
     }
 
-    /// The queue of the flow with this key.
     pub fn find(&mut self, key: u64, is_used: impl Fn(usize) -> bool, random: &mut Random) -> Found {
         let first = self.hash.bucket_of(key, self.keys.len() as u64, random) as usize;
         if self.keys[first] == key && is_used(first) {

@@ -19,7 +19,6 @@ const LEAST_RATE: u64 = 64 * 8;
 choice! {
     /// Into how many tins packets are sorted.
     pub enum Tins {
-        /// One.
         BestEffort = "besteffort",
         /// Bulk, best effort and voice.
         DiffServ3 = "diffserv3",
@@ -132,9 +131,7 @@ pub struct Tin {
     pub hash: SetHash,
     pub sources: HostLoads,
     pub destinations: HostLoads,
-    /// Its bulk flows.
     pub bulk: u64,
-    /// The packets of its queues.
     pub packets: u64,
 }
 

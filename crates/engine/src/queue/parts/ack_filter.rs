@@ -8,7 +8,6 @@ use crate::packet::{Packet, flags};
 choice! {
     /// Which acknowledgements a newer one removes.
     pub enum AckFilter {
-        /// None.
         Off = "off",
         /// The oldest, if another remains besides the newest.
         Conservative = "conservative",

@@ -39,17 +39,14 @@ impl AverageQueue {
         }
     }
 
-    /// Adds a sample of the queue length.
     pub fn sample(&mut self, length: f64) {
         self.value += self.weight * (length - self.value);
     }
 
-    /// Starts an idle period.
     pub fn on_idle(&mut self, now: Time) {
         self.idle_since.get_or_insert(now);
     }
 
-    /// The average after the latest update.
     pub fn value(&self) -> f64 {
         self.value
     }

@@ -24,12 +24,10 @@ pub struct BoundedFifo {
 }
 
 impl BoundedFifo {
-    /// Creates an empty queue.
     pub fn new(limit: Limit) -> BoundedFifo {
         BoundedFifo { limit, line: Fifo::default() }
     }
 
-    /// Whether there is room for a packet.
     pub fn has_room_for(&self, packet: &Packet) -> bool {
         !self.limit.would_be_exceeded(self.line.packets() + 1, self.line.bytes() + u64::from(packet.size))
     }
@@ -59,32 +57,26 @@ impl BoundedFifo {
         self.limit.would_be_exceeded(self.line.packets(), self.line.bytes())
     }
 
-    /// Removes the head.
     pub fn pop(&mut self) -> Option<Queued> {
         self.line.pop()
     }
 
-    /// The limit.
     pub fn limit(&self) -> Limit {
         self.limit
     }
 
-    /// The queued packets.
     pub fn line(&self) -> &Fifo {
         &self.line
     }
 
-    /// The queued packets, for removal.
     pub fn line_mut(&mut self) -> &mut Fifo {
         &mut self.line
     }
 
-    /// The queue length in packets.
     pub fn packets(&self) -> u64 {
         self.line.packets()
     }
 
-    /// The queue length in bytes.
     pub fn bytes(&self) -> u64 {
         self.line.bytes()
     }

@@ -1,6 +1,5 @@
 //! Linked lists of queues waiting for service. Each queue is in at most one list and can be removed from any position.
 
-/// Stands for no queue.
 const NONE: u32 = u32::MAX;
 
 /// The position of a queue.
@@ -20,24 +19,20 @@ pub struct Chains<const N: usize> {
 }
 
 impl<const N: usize> Chains<N> {
-    /// Creates empty lists for this number of queues.
     pub fn new(queues: usize) -> Chains<N> {
         let place = Place { chain: None, before: NONE, behind: NONE };
         Chains { ends: [(NONE, NONE); N], places: vec![place; queues].into() }
     }
 
-    /// The first queue of a list.
     pub fn first(&self, chain: usize) -> Option<usize> {
         let (first, _) = self.ends[chain];
         (first != NONE).then_some(first as usize)
     }
 
-    /// The list that contains a queue.
     pub fn chain_of(&self, queue: usize) -> Option<usize> {
         self.places[queue].chain.map(usize::from)
     }
 
-    /// Whether all lists are empty.
     pub fn is_empty(&self) -> bool {
         self.ends.iter().all(|(first, _)| *first == NONE)
     }

@@ -12,7 +12,6 @@ const INCREMENT: f64 = 1.0 / 256.0;
 const DECREMENT: f64 = 1.0 / 4096.0;
 
 parameters! {
-    /// Parameters of COBALT.
     pub struct CobaltParameters {
         target: Duration = Duration::from_milliseconds(5), "Sojourn time above which the queue is congested", "Linux, net/sched/sch_cake.c; ns-3, cobalt-queue-disc.cc";
         interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Initial spacing of drops", "Linux, net/sched/sch_cake.c; ns-3, cobalt-queue-disc.cc";
@@ -21,7 +20,6 @@ parameters! {
     }
 }
 
-/// Settings of the control.
 #[derive(Clone, Debug)]
 pub struct CobaltSettings {
     /// Sojourn time above which the queue is congested, and the minimum time between updates of BLUE.
@@ -70,7 +68,6 @@ pub struct CobaltControl {
 }
 
 impl CobaltControl {
-    /// The drop probability of BLUE.
     pub fn drop_probability(&self) -> f64 {
         self.drop_probability
     }
@@ -80,7 +77,6 @@ impl CobaltControl {
         self.drop_probability == 0.0 && self.count == 0 && now >= self.next
     }
 
-    /// Updates the state after an overflow.
     pub fn on_full(&mut self, settings: &CobaltSettings, now: Time) {
         self.raise(settings, now);
         self.dropping = true;

@@ -12,9 +12,7 @@ use crate::{choice, parameters};
 choice! {
     /// Whose arithmetic CoDel has.
     pub enum CoDelRules {
-        /// That of the RFC.
         Published = "published",
-        /// That of Linux.
         Linux = "linux",
         /// That of the authors' implementation for ns-2.
         Ns2 = "ns2",
@@ -22,7 +20,6 @@ choice! {
 }
 
 parameters! {
-    /// Parameters of CoDel.
     pub struct CoDelParameters {
         target: Duration = Duration::from_milliseconds(5), "Acceptable minimum sojourn time of an interval (TARGET)", "RFC 8289 sections 4.3 and 5.3";
         interval: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Window of the minimum sojourn time, and initial spacing of drops (INTERVAL)", "RFC 8289 sections 4.2 and 5.3";
@@ -118,7 +115,6 @@ pub struct CoDelControl {
 }
 
 impl CoDelControl {
-    /// Whether the control is in the dropping state.
     pub fn is_dropping(&self) -> bool {
         self.dropping
     }
@@ -130,7 +126,6 @@ impl CoDelControl {
         }
     }
 
-    /// Removes the packet to send.
     #[inline(always)]
     pub fn dequeue(&mut self, queue: &mut Fifo, parameters: &CoDelParameters, context: &mut Context) -> Option<Queued> {
         self.dequeue_with(&mut |_: &Packet| true, queue, parameters, context)

@@ -12,37 +12,30 @@ pub struct DropCurve {
 }
 
 impl DropCurve {
-    /// Creates a curve with these thresholds.
     pub fn new(minimum: f64, maximum: f64, maximum_probability: f64, gentle: bool) -> DropCurve {
         DropCurve { minimum, maximum, maximum_probability, gentle }
     }
 
-    /// The minimum threshold.
     pub fn minimum(&self) -> f64 {
         self.minimum
     }
 
-    /// The maximum threshold.
     pub fn maximum(&self) -> f64 {
         self.maximum
     }
 
-    /// The drop probability at the maximum threshold.
     pub fn maximum_probability(&self) -> f64 {
         self.maximum_probability
     }
 
-    /// Sets the thresholds.
     pub fn set_thresholds(&mut self, minimum: f64, maximum: f64) {
         (self.minimum, self.maximum) = (minimum, maximum);
     }
 
-    /// Sets the drop probability at the maximum threshold.
     pub fn set_maximum_probability(&mut self, probability: f64) {
         self.maximum_probability = probability;
     }
 
-    /// The drop probability at this average queue length.
     pub fn probability(&self, average: f64) -> f64 {
         if average < self.minimum {
             0.0

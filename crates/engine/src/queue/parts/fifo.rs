@@ -13,13 +13,11 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// Adds a packet at the tail.
     pub fn push(&mut self, packet: Packet, now: Time) {
         self.bytes += u64::from(packet.size);
         self.line.push(Queued { packet, since: now });
     }
 
-    /// Removes the head.
     pub fn pop(&mut self) -> Option<Queued> {
         let queued = self.line.pop()?;
         self.bytes -= u64::from(queued.packet.size);
@@ -31,19 +29,16 @@ impl Fifo {
         self.line.get(position as usize)
     }
 
-    /// Removes the packet at this position.
     pub fn remove(&mut self, position: u64) -> Option<Queued> {
         let queued = self.line.remove(position as usize)?;
         self.bytes -= u64::from(queued.packet.size);
         Some(queued)
     }
 
-    /// The queue length in packets.
     pub fn packets(&self) -> u64 {
         self.line.len() as u64
     }
 
-    /// The queue length in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

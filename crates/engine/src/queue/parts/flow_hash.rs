@@ -22,7 +22,6 @@ impl FlowHash {
         self.bucket_of(FlowHash::key(packet), buckets, random)
     }
 
-    /// The bucket of this key among `buckets`.
     pub fn bucket_of(&mut self, key: u64, buckets: u64, random: &mut Random) -> u64 {
         let salt = *self.salt.get_or_insert_with(|| random.bits());
         let hash = mix(key ^ salt);

@@ -9,9 +9,7 @@ use crate::time::Time;
 /// The measure by which a queue is the longest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Length in bytes.
     Bytes,
-    /// Length in packets.
     Packets,
 }
 
@@ -40,7 +38,6 @@ pub struct FlowQueues {
 }
 
 impl FlowQueues {
-    /// Creates this number of empty queues.
     pub fn new(count: usize, measure: Measure, limit: Limit) -> FlowQueues {
         FlowQueues {
             limit,
@@ -69,12 +66,10 @@ impl FlowQueues {
         self.packets == 0 && !self.limit.would_be_exceeded(1, u64::from(packet.size))
     }
 
-    /// Whether the total exceeds the limit.
     pub fn is_above_limit(&self) -> bool {
         self.limit.would_be_exceeded(self.packets, self.bytes)
     }
 
-    /// The queue of this index.
     pub fn line(&self, index: usize) -> &Fifo {
         &self.lines[index]
     }
@@ -96,18 +91,15 @@ impl FlowQueues {
         result
     }
 
-    /// Adds a packet at the tail of a queue.
     #[inline(always)]
     pub fn push(&mut self, index: usize, packet: Packet, now: Time) {
         self.with(index, |line| line.push(packet, now));
     }
 
-    /// Removes the head of a queue.
     pub fn pop(&mut self, index: usize) -> Option<Queued> {
         self.with(index, Fifo::pop)
     }
 
-    /// The longest queue, `None` if all are empty.
     pub fn longest(&mut self) -> Option<usize> {
         self.packets_when_asked = self.packets;
         let longest = self.longest.get_or_insert_with(|| {
@@ -120,12 +112,10 @@ impl FlowQueues {
         longest.owner()
     }
 
-    /// The total length in packets.
     pub fn packets(&self) -> u64 {
         self.packets
     }
 
-    /// The total length in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -16,16 +16,11 @@ pub struct NamedHungriest {
 }
 
 impl NamedHungriest {
-    /// The group of this name.
-    ///
-    /// # Errors
-    /// One line if there is no such group.
     pub fn new(name: &str, flows: &Arc<FlowTable>) -> Result<NamedHungriest, String> {
         let group = flows.group_named(name).map_err(|error| format!("hungriest: {error}"))?;
         Ok(NamedHungriest { group: Some((Arc::clone(flows), group)) })
     }
 
-    /// Whether the packet belongs to the group.
     pub fn sent(&self, packet: &Packet) -> bool {
         self.group.as_ref().is_some_and(|(flows, group)| flows.group(packet) == *group)
     }
@@ -36,13 +31,11 @@ choice! {
     pub enum ConnectionKind {
         /// All packets from one host to another. Section IV.B identifies a connection by its two addresses.
         Hosts = "hosts",
-        /// A single flow.
         Flow = "flow",
     }
 }
 
 parameters! {
-    /// Parameters of the estimate of the hungriest connection.
     pub struct GuessParameters {
         connection: ConnectionKind = ConnectionKind::Hosts, "What counts as one connection", "Hanai et al. 2016 section IV.B: the MAC addresses of sender and receiver";
         record_interval: u64 = 10, in 1..1e9, "Record the connection of every n-th packet (rec_int)", "assumed: Hanai et al. 2016 gives no value";
@@ -70,7 +63,6 @@ pub struct GuessedHungriest {
 }
 
 impl GuessedHungriest {
-    /// Creates an estimator without records.
     pub fn new(parameters: &GuessParameters) -> GuessedHungriest {
         let empty = vec![0; parameters.history_length as usize].into_boxed_slice();
         GuessedHungriest {

@@ -8,7 +8,6 @@ pub struct Periodic {
 }
 
 impl Periodic {
-    /// Creates a selector for this share.
     pub fn new(share: f64) -> Periodic {
         Periodic { share, counted: 0 }
     }

@@ -51,7 +51,6 @@ impl PieScaling {
 }
 
 parameters! {
-    /// Parameters of PIE.
     pub struct PieParameters {
         target: Duration = Duration::from_milliseconds(15), "Target queueing delay (QDELAY_REF)", "RFC 8033 section 4.2";
         update_interval: Duration = Duration::from_milliseconds(15), in 1e6..1e18, "How often the drop probability is updated (T_UPDATE)", "RFC 8033 section 4.2";
@@ -227,7 +226,6 @@ pub struct PieControl {
 }
 
 impl PieControl {
-    /// Creates the state for an empty queue.
     pub fn new(parameters: &PieParameters) -> PieControl {
         PieControl {
             probability: 0.0,
@@ -241,12 +239,10 @@ impl PieControl {
         }
     }
 
-    /// The current drop probability.
     pub fn drop_probability(&self) -> f64 {
         self.probability
     }
 
-    /// The latest estimate of the queueing delay.
     pub fn delay(&self) -> Duration {
         self.delay
     }
@@ -256,7 +252,6 @@ impl PieControl {
         self.probability == 0.0 && self.delay == Duration::ZERO && self.delay_before == Duration::ZERO
     }
 
-    /// Updates the state after an overflow.
     pub fn on_overflow(&mut self) {
         self.accumulated = 0.0;
     }
@@ -285,7 +280,6 @@ impl PieControl {
         self.probability == 0.0 && parameters.is_short(self.delay) && parameters.is_short(self.delay_before)
     }
 
-    /// Updates the delay estimate after a departure.
     pub fn on_departure(&mut self, head: &Queued, queue: &Fifo, parameters: &PieParameters, now: Time) {
         match parameters.estimator {
             DelayEstimator::Sojourn if queue.packets() == 0 => self.delay = Duration::ZERO,
@@ -320,7 +314,6 @@ impl PieControl {
         self.departed = None;
     }
 
-    /// Updates the drop probability.
     pub fn update(&mut self, queue: &Fifo, parameters: &PieParameters) {
         match parameters.estimator {
             DelayEstimator::Sojourn => {}

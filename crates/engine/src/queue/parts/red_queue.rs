@@ -10,7 +10,6 @@ use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
 parameters! {
-    /// Parameters of RED.
     pub struct RedParameters {
         min: Limit = Limit::Packets(0), "Average queue from which packets are dropped (thresh_); \"0 packets\": what the link sends in half the target delay, at least five packets", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd, Gummadi and Shenker 2001";
         max: Limit = Limit::Packets(0), "Average queue at which the drop probability is maximum_probability (maxthresh_); \"0 packets\": three times min", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd, Gummadi and Shenker 2001";
@@ -93,7 +92,6 @@ pub struct RedQueue {
 }
 
 impl RedQueue {
-    /// Creates an empty queue.
     pub fn new(limit: Limit, parameters: RedParameters) -> RedQueue {
         let curve = DropCurve::new(f64::INFINITY, f64::INFINITY, parameters.maximum_probability, parameters.gentle);
         RedQueue {
@@ -118,7 +116,6 @@ impl RedQueue {
         }
     }
 
-    /// Queues, drops or marks an arrival.
     pub fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         if self.linux.is_some() {
             return self.enqueue_in_linux(packet, context);
@@ -198,7 +195,6 @@ impl RedQueue {
         context.random.unit() < chance
     }
 
-    /// Removes the packet to send.
     pub fn dequeue(&mut self, now: Time) -> Option<Queued> {
         let head = self.queue.pop();
         if head.is_none() {
@@ -207,22 +203,18 @@ impl RedQueue {
         head
     }
 
-    /// The queued packets.
     pub fn line(&self) -> &Fifo {
         self.queue.line()
     }
 
-    /// Removes the packet at this position.
     pub fn remove(&mut self, position: u64) -> Option<Queued> {
         self.queue.line_mut().remove(position)
     }
 
-    /// The queue length in packets.
     pub fn packets(&self) -> u64 {
         self.queue.packets()
     }
 
-    /// The queue length in bytes.
     pub fn bytes(&self) -> u64 {
         self.queue.bytes()
     }
@@ -232,17 +224,14 @@ impl RedQueue {
         self.queue.limit().in_packets(self.parameters.mean_packet_size) * self.parameters.unit()
     }
 
-    /// The average queue length.
     pub fn average(&self) -> &AverageQueue {
         &self.average
     }
 
-    /// The drop probability as a function of the average queue length.
     pub fn curve(&self) -> &DropCurve {
         &self.curve
     }
 
-    /// The drop curve, for adaptation.
     pub fn curve_mut(&mut self) -> &mut DropCurve {
         &mut self.curve
     }

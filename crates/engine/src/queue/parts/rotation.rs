@@ -16,7 +16,6 @@ pub struct Rotation {
 }
 
 impl Rotation {
-    /// Creates a rotation without active queues.
     pub fn new(queues: usize) -> Rotation {
         Rotation { chains: Chains::new(queues), credits: vec![0; queues].into() }
     }
@@ -82,7 +81,6 @@ impl Rotation {
         self.credits[queue]
     }
 
-    /// Whether a queue is active.
     pub fn is_active(&self, queue: usize) -> bool {
         self.chains.chain_of(queue).is_some()
     }
@@ -92,7 +90,6 @@ impl Rotation {
         self.chains.chain_of(queue) == Some(NEW)
     }
 
-    /// Whether no queue is active.
     pub fn is_empty(&self) -> bool {
         self.chains.is_empty()
     }

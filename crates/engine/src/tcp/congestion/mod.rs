@@ -261,6 +261,7 @@ impl CongestionEvent {
 ///
 /// The window is in bytes. Time is an argument: an algorithm has no clock, draws no random numbers but those given to it,
 /// and does not allocate for each acknowledgement.
+#[warn(missing_docs)]
 pub trait CongestionControl {
     /// Grows `window.cwnd` in congestion avoidance, by what `ack.credit` is worth. Not called when the sender does not use
     /// its window, or when the acknowledgement reports marks.

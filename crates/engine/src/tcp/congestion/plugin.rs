@@ -11,6 +11,7 @@ use crate::time::{Duration, Time};
 use crate::units::Rate;
 
 /// A congestion control from outside the engine.
+#[warn(missing_docs)]
 pub trait PluginControl: Debug + Send + Sync {
     /// One with the same parameters that has seen nothing yet: each flow has its own.
     fn fresh(&self) -> Box<dyn PluginControl>;

@@ -93,7 +93,6 @@ choice! {
 }
 
 parameters! {
-    /// The settings of a stack.
     #[derive(serde::Serialize)]
     pub struct StackProfile {
         segment_size: Bytes = Bytes(1448), in 1..65000, "Payload of a full segment (SMSS)", "1500-byte IP packets less 20 IP, 20 TCP and 12 timestamp bytes: RFC 9293 section 3.7.1, RFC 7323 section 3";
@@ -146,9 +145,7 @@ parameters! {
     }
 }
 
-/// One setting of a named profile.
 pub struct Setting {
-    /// The name of the setting.
     pub name: &'static str,
     /// The value, as in a specification.
     pub value: Value,
@@ -160,9 +157,7 @@ pub struct Setting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DefaultKind {
-    /// A parameter of the congestion control.
     Control,
-    /// A setting of the stack.
     Stack,
     /// The slow start: its `name`, or one of its parameters.
     SlowStart,
@@ -170,24 +165,17 @@ pub enum DefaultKind {
 
 /// A default under a named profile that holds for one congestion control only.
 pub struct AlgorithmDefault {
-    /// The name of the congestion control.
     pub algorithm: &'static str,
-    /// What the default is of.
     pub kind: DefaultKind,
-    /// The name of the parameter or setting.
     pub parameter: &'static str,
-    /// The value, as in a specification.
     pub value: Value,
-    /// The source of the value.
     pub source: &'static str,
 }
 
-/// Creates an entry for the tables of named profiles.
 fn setting(name: &'static str, value: impl serde::Serialize, source: &'static str) -> Setting {
     Setting { name, value: json!(value), source }
 }
 
-/// Creates an entry for the tables of algorithms of named profiles.
 fn default_of(
     algorithm: &'static str,
     parameter: &'static str,
@@ -210,10 +198,6 @@ impl AlgorithmDefault {
 }
 
 impl StackProfile {
-    /// Parses the settings of a specification.
-    ///
-    /// # Errors
-    /// One line for an unknown setting or a value that is not allowed.
     pub fn from_settings(settings: &Value) -> Result<StackProfile, String> {
         check_limits(settings, &StackProfile::describe())?;
         let profile: StackProfile = serde_json::from_value(settings.clone()).map_err(|error| error.to_string())?;
@@ -318,7 +302,6 @@ impl StackProfile {
         }
     }
 
-    /// Bounds of the retransmission timeout.
     pub fn rto_limits(&self) -> RtoLimits {
         RtoLimits {
             initial: self.initial_rto,

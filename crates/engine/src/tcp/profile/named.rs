@@ -4,11 +4,9 @@ use serde_json::Value;
 
 use super::{AlgorithmDefault, Setting, StackProfile, linux, ns2, ns3};
 
-/// A named profile.
 pub struct NamedProfile {
     /// The name in a scenario.
     pub name: &'static str,
-    /// A short description.
     pub title: &'static str,
     /// All settings, in the order of [`StackProfile`].
     pub settings: Vec<Setting>,
@@ -17,7 +15,6 @@ pub struct NamedProfile {
 }
 
 impl StackProfile {
-    /// All named profiles.
     pub fn named() -> Vec<NamedProfile> {
         let complete = |name, title, changes: Vec<Setting>, defaults| {
             let mut settings: Vec<Setting> = StackProfile::describe()
@@ -59,7 +56,6 @@ impl StackProfile {
         ]
     }
 
-    /// The profile of this name.
     pub fn of_name(name: &str) -> Option<StackProfile> {
         let profile = StackProfile::named().into_iter().find(|profile| profile.name == name)?;
         let settings: serde_json::Map<String, Value> =

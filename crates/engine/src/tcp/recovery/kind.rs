@@ -37,13 +37,11 @@ choice! {
 }
 
 impl RecoveryKind {
-    /// Whether the recovery uses selective acknowledgements.
     pub fn uses_sack(self) -> bool {
         use RecoveryKind::{Fack, Ns2Linux, Ns3Classic, Ns3Prr, Prr, Rack, Sack};
         matches!(self, Sack | Fack | Prr | Rack | Ns2Linux | Ns3Classic | Ns3Prr)
     }
 
-    /// The rule by which the scoreboard considers a segment lost.
     pub fn loss_rule(self) -> LossRule {
         match self {
             RecoveryKind::Fack => LossRule::Forward,

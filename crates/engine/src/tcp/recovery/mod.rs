@@ -42,12 +42,10 @@ pub enum Step {
     Enter,
     /// Fast recovery continues, or a reduction of the window after marks.
     Repair {
-        /// What is sent for it.
         at_once: Immediate,
         /// Whether an acknowledgement of new data restarts the retransmission timer.
         restarts_timer: bool,
     },
-    /// Fast recovery has ended.
     Leave,
 }
 
@@ -59,7 +57,6 @@ impl Step {
 /// What is sent immediately, regardless of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Immediate {
-    /// Nothing.
     Nothing,
     /// The retransmission of the segment with this index.
     Segment(u64),
@@ -78,10 +75,7 @@ impl From<Option<u64>> for Immediate {
 pub enum Entry {
     /// With fast recovery. The first segment is sent regardless of the window (RFC 5681 section 3.2 step 2, RFC 6675
     /// section 5 (4.3)).
-    Repair {
-        /// The first segment to send.
-        first: Immediate,
-    },
+    Repair { first: Immediate },
     /// With slow start from one segment, as after a timeout.
     StartOver,
 }
@@ -100,7 +94,6 @@ pub enum Next {
 /// What an acknowledgement shows about earlier losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// Nothing.
     None,
     /// A tail loss probe has repaired a loss. The window has to be reduced.
     ProbeRepaired,
@@ -116,7 +109,6 @@ pub enum Evidence {
 /// The action when a recovery's timer expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expiry {
-    /// No action.
     Nothing,
     /// Losses were detected: the sender enters fast recovery and sends what the window allows.
     Enter,
@@ -183,26 +175,18 @@ fn lost_then_new(flight: &mut Flight, has_new: bool) -> Option<Next> {
     }
 }
 
-/// The loss recovery of a sender.
 #[derive(Debug)]
 pub enum Recovery {
-    /// See [`Tahoe`].
     Tahoe(Tahoe),
-    /// See [`Reno`].
     Reno(Reno),
-    /// See [`NewReno`].
     NewReno(NewReno),
     /// See [`Sack`]. Also used for the kinds `fack` and `prr`.
     Sack(Sack),
-    /// See [`Rack`].
     Rack(Box<Rack>),
-    /// See [`Ns2Linux`].
     Ns2Linux(Box<Ns2Linux>),
-    /// See [`Ns3`].
     Ns3(Box<Ns3>),
 }
 
-/// Static dispatch to the recovery.
 macro_rules! each {
     ($recovery:expr, $each:ident => $value:expr) => {
         dispatch!($recovery, Recovery [Tahoe Reno NewReno Sack Rack Ns2Linux Ns3], $each => $value)
@@ -221,7 +205,6 @@ pub struct RecoverySettings {
 }
 
 impl Recovery {
-    /// Creates the recovery of a new connection.
     pub fn new(kind: RecoveryKind, settings: RecoverySettings) -> Recovery {
         match kind {
             RecoveryKind::Tahoe => Recovery::Tahoe(Tahoe),
@@ -333,7 +316,6 @@ impl Recovery {
         matches!(self, Recovery::Ns3(_))
     }
 
-    /// Bytes in flight, for comparison with the window.
     #[inline(always)]
     pub fn in_flight(&self, flight: &Flight) -> u64 {
         match flight.phase {
@@ -344,7 +326,6 @@ impl Recovery {
         }
     }
 
-    /// The current window, in bytes.
     #[inline]
     pub fn window(&self, flight: &Flight) -> u64 {
         match flight.phase {
@@ -356,7 +337,6 @@ impl Recovery {
         }
     }
 
-    /// Leaves recovery.
     pub fn leave(&mut self, flight: &mut Flight) {
         each!(self, recovery => recovery.leave(flight));
         flight.end_recovery();
@@ -456,7 +436,6 @@ impl Recovery {
         matches!(self, Recovery::Rack(rack) if rack.restarts_timer_on_first())
     }
 
-    /// Handles the expiry of the recovery's timer.
     pub fn on_timer(&mut self, flight: &mut Flight, rto: &Rto, now: Time) -> Expiry {
         match self {
             Recovery::Rack(rack) => rack.on_timer(flight, rto, now),
@@ -487,7 +466,6 @@ impl Recovery {
         }
     }
 
-    /// Takes a round-trip time sample.
     #[inline]
     pub fn on_rtt(&mut self, rtt: Duration) {
         if let Recovery::Rack(rack) = self {

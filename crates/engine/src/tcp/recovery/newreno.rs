@@ -6,7 +6,6 @@ use crate::tcp::flight::{Arrival, Flight};
 use crate::tcp::rto::Rto;
 use crate::time::Time;
 
-/// The recovery of New Reno.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NewReno {
     /// The inflated window of the current episode, `None` if the algorithm sets the window.

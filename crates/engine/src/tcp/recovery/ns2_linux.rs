@@ -24,7 +24,6 @@ struct Retransmission {
     nxt: u64,
 }
 
-/// The recovery of ns-2's Linux agent.
 #[derive(Clone, Debug)]
 pub struct Ns2Linux {
     /// In the order in which they were sent.
@@ -39,14 +38,12 @@ pub struct Ns2Linux {
 }
 
 impl Default for Ns2Linux {
-    /// The recovery of a new connection.
     fn default() -> Ns2Linux {
         Ns2Linux { retransmissions: VecDeque::new(), places: SegmentRing::new(), sent: 0, arrived: 0, halving: 0 }
     }
 }
 
 impl Ns2Linux {
-    /// Records the delivery of a segment.
     pub fn on_delivered(&mut self, index: u64) {
         match self.places[index] {
             0 => {}

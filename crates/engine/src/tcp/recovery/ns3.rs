@@ -16,7 +16,6 @@ enum Release {
     Proportional,
 }
 
-/// The recovery of ns-3.
 #[derive(Clone, Copy, Debug)]
 pub struct Ns3 {
     release: Release,

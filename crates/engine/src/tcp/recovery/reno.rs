@@ -6,7 +6,6 @@ use crate::tcp::flight::{Arrival, Flight};
 use crate::tcp::rto::Rto;
 use crate::time::Time;
 
-/// The recovery of Reno.
 #[derive(Clone, Copy, Debug)]
 pub struct Reno {
     /// Whether fast retransmit is repeated before all data sent at the last loss is acknowledged.
@@ -16,7 +15,6 @@ pub struct Reno {
 }
 
 impl Reno {
-    /// Creates the recovery of a new connection.
     pub fn new(repeats: bool) -> Reno {
         Reno { repeats, inflation: None }
     }

@@ -6,7 +6,6 @@ use crate::tcp::flight::{Arrival, Flight};
 use crate::tcp::rto::Rto;
 use crate::time::Time;
 
-/// The recovery with selective acknowledgements.
 #[derive(Clone, Copy, Debug)]
 pub struct Sack {
     /// Whether the window is reduced in proportion to the data delivered.

@@ -4,7 +4,6 @@
 use super::{Entry, Repair, Step};
 use crate::tcp::flight::{Arrival, Flight};
 
-/// The recovery of Tahoe.
 #[derive(Clone, Copy, Debug)]
 pub struct Tahoe;
 

@@ -20,7 +20,6 @@ pub struct Acknowledgement<'a> {
     pub number: u64,
     /// The echoed timestamp.
     pub echo: Time,
-    /// Whether it carries ECN-Echo.
     pub echoes_congestion: bool,
     /// The other options.
     pub options: &'a AckOptions,
@@ -42,7 +41,6 @@ struct Growth<'a> {
 }
 
 impl Sender {
-    /// Processes an acknowledgement.
     pub fn on_ack(&mut self, ack: &Acknowledgement, now: Time, outbox: &mut Vec<Packet>) {
         if self.state != State::Established {
             return;

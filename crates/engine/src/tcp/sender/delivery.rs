@@ -99,7 +99,6 @@ impl DeliveryEstimator {
         }
     }
 
-    /// Records a loss.
     pub(crate) fn on_lost(&mut self, index: u64, now: Time) -> LostSegment {
         self.lost += self.mss;
         let record = self.records[index];
@@ -129,7 +128,6 @@ impl DeliveryEstimator {
         self.app_limited_until.is_some()
     }
 
-    /// Bytes delivered so far.
     pub(crate) fn delivered(&self) -> u64 {
         self.delivered
     }

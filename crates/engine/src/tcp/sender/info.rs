@@ -23,21 +23,17 @@ pub enum Repair {
 /// opened or, if later, when the measuring window starts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TcpInfo {
-    /// The state of the connection.
     pub state: State,
-    /// The recovery state.
     pub repair: Repair,
     /// Consecutive timeouts.
     pub retries: u64,
     /// Doublings of the timeout.
     pub backoff: u32,
-    /// The retransmission timeout.
     pub rto: Duration,
     /// Smoothed round-trip time, in seconds. `None` before the first sample.
     pub srtt: Option<f64>,
     /// Round-trip time variation, in seconds. `None` before the first sample.
     pub rttvar: Option<f64>,
-    /// Minimum RTT.
     pub min_rtt: Option<Duration>,
     /// Payload of a full segment, in bytes.
     pub mss: u64,

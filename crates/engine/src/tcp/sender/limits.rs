@@ -156,7 +156,6 @@ impl Sender {
         }
     }
 
-    /// The counters up to now.
     pub fn statistics_at(&self, now: Time) -> SenderStatistics {
         let mut statistics = self.statistics;
         if self.limited_since != Time::NEVER {

@@ -4,7 +4,6 @@
 use super::Acknowledgement;
 use crate::tcp::ecn::EcnKind;
 
-/// The sender's state of marks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
     /// Whether the receiver echoes marks until it sees CWR.
@@ -19,7 +18,6 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Creates the state of a new connection.
     pub(super) fn new(kind: EcnKind) -> Marks {
         Marks { is_classic: kind == EcnKind::Classic, reported: 0, answered: 0, announces: false }
     }
@@ -49,7 +47,6 @@ impl Marks {
         self.announces = true;
     }
 
-    /// Whether the next new segment carries CWR.
     pub(super) fn take_announcement(&mut self) -> bool {
         std::mem::take(&mut self.announces) && self.is_classic
     }

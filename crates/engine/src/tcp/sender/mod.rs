@@ -45,7 +45,6 @@ use send_offload::SendOffload;
 pub use statistics::SenderStatistics;
 use stream::Stream;
 
-/// Why a connection was aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Abort {
     /// The SYN was never answered.
@@ -54,12 +53,9 @@ pub enum Abort {
     DataRetries,
 }
 
-/// The state of a connection at the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Not yet opened.
     Closed,
-    /// SYN sent.
     SynSent,
     /// The SYN was answered.
     Established,
@@ -74,13 +70,11 @@ pub enum State {
 /// The addressing of a sender's packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Address {
-    /// The flow number.
     pub flow: u32,
     /// The start of the path to the receiver in the table of hops.
     pub first_hop: u32,
 }
 
-/// The sender of a connection.
 #[derive(Debug)]
 pub struct Sender {
     address: Address,
@@ -206,7 +200,6 @@ impl Sender {
         }
     }
 
-    /// Creates the initial flight, which is empty.
     fn flight_of(profile: &StackProfile, needs: &Needs) -> Flight {
         let mss = profile.segment_size.0;
         let window = Window { cwnd: profile.initial_window * mss, ssthresh: u64::MAX, mss };
@@ -228,22 +221,18 @@ impl Sender {
         Flight::new(FIRST_DATA, window, scoreboard, settings)
     }
 
-    /// The algorithm's requirements on the stack and the receiver.
     pub fn needs(&self) -> Needs {
         self.algorithm().needs()
     }
 
-    /// The congestion control algorithm.
     pub fn algorithm(&self) -> &Algorithm {
         self.governor.algorithm()
     }
 
-    /// The state of the connection.
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// The congestion window and the slow start threshold.
     pub fn window(&self) -> Window {
         self.flight.window
     }
@@ -253,7 +242,6 @@ impl Sender {
         (self.fin != u64::MAX && self.stream.is_none()).then(|| self.fin - FIRST_DATA)
     }
 
-    /// The latest RTT sample.
     pub fn latest_rtt(&self) -> Option<Duration> {
         self.latest_rtt
     }
@@ -268,12 +256,10 @@ impl Sender {
         self.completed_at
     }
 
-    /// Whether segments are paced.
     pub fn is_paced(&self) -> bool {
         self.pacer.is_on()
     }
 
-    /// Opens the connection.
     pub fn open(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         self.state = State::SynSent;
         self.send_syn(now, outbox);
@@ -319,7 +305,6 @@ impl Sender {
         (self.ecn_of_data, self.ecn_of_control) = (0, 0);
     }
 
-    /// Processes the answer to the SYN.
     pub fn on_syn_ack(&mut self, echo: Time, now: Time, outbox: &mut Vec<Packet>) {
         if self.state != State::SynSent {
             return;

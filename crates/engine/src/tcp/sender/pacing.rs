@@ -59,7 +59,6 @@ impl Pacer {
         }
     }
 
-    /// Whether segments are ever paced.
     pub(super) fn is_on(&self) -> bool {
         self.is_on
     }

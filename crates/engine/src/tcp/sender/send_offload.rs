@@ -48,7 +48,6 @@ pub(super) struct SendOffload {
 }
 
 impl SendOffload {
-    /// Nothing has been sent.
     pub(super) fn new() -> SendOffload {
         SendOffload { left: 0, sent: SegmentRing::new(), latest: Time::ZERO, least_rtt: Duration(u64::MAX) }
     }

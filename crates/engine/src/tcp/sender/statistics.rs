@@ -7,11 +7,9 @@ use crate::time::Duration;
 pub struct SenderStatistics {
     /// Data segments sent, including retransmissions.
     pub segments_sent: u64,
-    /// Data segments retransmitted.
     pub retransmissions: u64,
     /// Expiries of the retransmission timer with data outstanding, or of TFRC's nofeedback timer.
     pub timeouts: u64,
-    /// Fast recovery episodes.
     pub fast_recoveries: u64,
     /// Reductions of the window because of congestion marks.
     pub mark_reductions: u64,
@@ -21,13 +19,9 @@ pub struct SenderStatistics {
     pub receiver_limited: Duration,
     /// Time in which only the sender's own buffer did.
     pub send_buffer_limited: Duration,
-    /// RTT samples.
     pub rtt_samples: u64,
-    /// Sum of the RTT samples.
     pub rtt_sum: Duration,
-    /// The smallest RTT sample.
     pub min_rtt: Duration,
-    /// The largest RTT sample.
     pub max_rtt: Duration,
 }
 
@@ -39,7 +33,6 @@ impl SenderStatistics {
         self.rtt_samples += 1;
     }
 
-    /// Adds the counters of another sender.
     pub(crate) fn add(&mut self, other: &SenderStatistics) {
         self.segments_sent += other.segments_sent;
         self.retransmissions += other.retransmissions;

@@ -29,7 +29,6 @@ pub(super) struct Stream {
     short: VecDeque<(u64, u64)>,
     /// The padding of those forgotten.
     padding: u64,
-    /// When a segment was last sent.
     sent_at: Time,
     usage: Usage,
     /// Whether a FIN without data waits for the receive window, in which it takes up a number.
@@ -149,7 +148,6 @@ impl Sender {
         self.stream.is_some()
     }
 
-    /// Bytes that the application has written.
     pub fn written(&self) -> u64 {
         self.stream.as_ref().map_or(0, |stream| stream.written)
     }

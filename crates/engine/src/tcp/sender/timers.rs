@@ -14,7 +14,6 @@ impl Sender {
         self.retransmission.min(self.recovery.deadline())
     }
 
-    /// Handles the expiry of a timer.
     pub fn on_timer(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         let tick = self.profile.timer_tick;
         self.retransmission =
@@ -35,7 +34,6 @@ impl Sender {
         self.pacer.deadline()
     }
 
-    /// Handles the expiry of the pacing timer.
     pub fn on_pacing_timer(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         self.pacer.clear();
         self.send(now, outbox);
@@ -67,7 +65,6 @@ impl Sender {
         self.retransmission = now + self.rto.timeout(&self.profile.rto_limits());
     }
 
-    /// Handles the expiry of the retransmission timer.
     fn on_timeout(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         match self.state {
             State::SynSent => {

@@ -142,7 +142,6 @@ impl Sender {
         }
     }
 
-    /// Retransmits a lost segment.
     pub(super) fn retransmit(&mut self, index: u64, now: Time, outbox: &mut Vec<Packet>) {
         self.report_losses(now);
         self.transmit_again(index, now, outbox);

@@ -27,7 +27,6 @@ fn weights(n: u64) -> Vec<f64> {
 }
 
 impl Intervals {
-    /// Creates an empty history with a maximum number of intervals.
     pub fn new(number: u64, discount_threshold: Option<f64>) -> Intervals {
         Intervals { weights: weights(number), ended: VecDeque::new(), discount_threshold }
     }

@@ -63,7 +63,6 @@ impl Losses {
         self.intervals.loss_event_rate((highest.number.saturating_sub(event.number) + 1) as f64)
     }
 
-    /// The highest number received.
     pub fn highest(&self) -> Option<u64> {
         self.highest.map(|highest| highest.number)
     }

@@ -20,7 +20,6 @@ use sender::Sender;
 
 pub use parameters::TfrcParameters;
 
-/// A TFRC source.
 #[derive(Debug)]
 pub struct Tfrc {
     sender: Sender,
@@ -30,7 +29,6 @@ pub struct Tfrc {
     return_address: Address,
     /// Bytes still to be sent, `None` if unlimited.
     remaining: Option<u64>,
-    /// The number of the next packet.
     next: u64,
 }
 

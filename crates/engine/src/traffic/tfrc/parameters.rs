@@ -3,7 +3,6 @@
 use crate::parameters;
 
 parameters! {
-    /// Parameters of TFRC.
     pub struct TfrcParameters {
         rtt_weight: f64 = 0.9, in 0 .. 1, "Weight q of past samples in the RTT estimate", "RFC 5348 section 4.3: 0.9 is RECOMMENDED";
         oscillation_prevention: bool = true, "Reduce the rate as the queueing delay rises", "RFC 5348 section 4.5: SHOULD be implemented";

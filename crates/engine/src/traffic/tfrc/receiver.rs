@@ -14,18 +14,14 @@ use crate::time::{Duration, Time};
 /// round-trip time.
 const GREATEST_FIRST_RESPONSE: f64 = 2.0;
 
-/// A received data packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Data {
-    /// The packet number.
     pub number: u64,
     /// Bytes of payload.
     pub payload: u64,
-    /// The sender's timestamp.
     pub stamp: Time,
     /// The sender's estimate of the round-trip time, `None` before the first sample.
     pub rtt: Option<Duration>,
-    /// Whether it carries a congestion mark.
     pub marked: bool,
 }
 

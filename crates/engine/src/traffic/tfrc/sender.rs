@@ -114,7 +114,6 @@ impl Sender {
         self.pacing_deadline = now;
     }
 
-    /// The allowed rate X.
     pub fn allowed_rate(&self) -> f64 {
         self.allowed_rate
     }

@@ -17,7 +17,6 @@ use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
 parameters! {
-    /// Parameters of a call.
     pub struct VoiceParameters {
         codec: Codec = Codec::G711, "Codec, which sets size and interval of packets and how it bears losses", "ITU-T G.711, the codec that every gateway has";
         talk_spurts: bool = false, "Send nothing while the talker is silent: talk spurts of 1.004 s and pauses of 1.587 s in the mean, both exponential", "RFC 3551 section 4.1: without silence suppression; the means are those of ITU-T P.59 as the literature on voice over IP cites them";

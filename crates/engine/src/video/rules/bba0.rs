@@ -52,7 +52,6 @@ impl RateMap {
     }
 }
 
-/// The rule.
 #[derive(Clone, Debug)]
 pub struct Bba0 {
     map: RateMap,
@@ -71,12 +70,10 @@ impl Listed for Bba0 {
 }
 
 impl Bba0 {
-    /// The rule with a rate map.
     pub fn new(map: RateMap) -> Bba0 {
         Bba0 { map }
     }
 
-    /// The rung of the next segment.
     pub fn choose(&self, view: &View) -> usize {
         self.map.choose(view)
     }

@@ -86,7 +86,6 @@ impl ChunkMap {
     }
 }
 
-/// The rule.
 #[derive(Clone, Debug)]
 pub struct Bba1 {
     map: ChunkMap,
@@ -105,12 +104,10 @@ impl Listed for Bba1 {
 }
 
 impl Bba1 {
-    /// The rule with a chunk map.
     pub fn new(map: ChunkMap) -> Bba1 {
         Bba1 { map }
     }
 
-    /// The rung of the next segment.
     pub fn choose(&self, view: &View) -> usize {
         self.map.choose(view)
     }

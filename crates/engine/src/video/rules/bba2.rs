@@ -11,7 +11,6 @@ use crate::video::Ladder;
 const GAIN_WHEN_EMPTY: f64 = 0.875;
 const GAIN_WHEN_FULL: f64 = 0.5;
 
-/// The rule.
 #[derive(Clone, Debug)]
 pub struct Bba2 {
     map: ChunkMap,
@@ -34,7 +33,6 @@ impl Listed for Bba2 {
 }
 
 impl Bba2 {
-    /// The rule of a player whose buffer holds so much video.
     pub fn new(ladder: &Ladder, capacity: Duration) -> Bba2 {
         Bba2 { map: ChunkMap::new(ladder, capacity), segment: ladder.segment(), starts: true, took: None }
     }
@@ -50,7 +48,6 @@ impl Bba2 {
         GAIN_WHEN_EMPTY - share * (GAIN_WHEN_EMPTY - GAIN_WHEN_FULL)
     }
 
-    /// The rung of the next segment.
     pub fn choose(&mut self, view: &View) -> usize {
         let mapped = self.map.choose(view);
         let (Some(previous), Some(took)) = (view.previous, self.took) else { return 0 };
@@ -65,7 +62,6 @@ impl Bba2 {
         (previous + usize::from(rises)).min(view.ladder.top())
     }
 
-    /// A segment has arrived.
     pub fn on_download(&mut self, download: &Download) {
         self.took = Some(download.time);
     }

@@ -10,7 +10,6 @@ use crate::video::Ladder;
 /// γp, how much the avoidance of stalls weighs against utility (the paper's evaluation; also the default of its simulator, Sabre).
 const GAMMA_P: f64 = 5.0;
 
-/// The rule.
 #[derive(Clone, Debug)]
 pub struct Bola {
     v: f64,

@@ -22,7 +22,6 @@ pub use throughput::Throughput;
 /// What a rule sees when the next segment is to be requested.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// The bit rates to choose from.
     pub ladder: &'a Ladder,
     /// The video in the buffer that has not been played.
     pub buffered: Duration,
@@ -34,10 +33,8 @@ pub struct View<'a> {
     pub missing: Option<u64>,
 }
 
-/// A segment that has arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Download {
-    /// Its size.
     pub bytes: u64,
     /// From its request to its last byte.
     pub time: Duration,
@@ -47,40 +44,29 @@ pub struct Download {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum RuleSpecification {
-    /// See [`Bba0`].
     Bba0 {
         /// The buffer below which the lowest rate is chosen.
         reservoir: Duration,
         /// The buffer above the reservoir over which the rate rises to the highest.
         cushion: Duration,
     },
-    /// See [`Bba1`].
     Bba1,
-    /// See [`Bba2`].
     Bba2,
-    /// See [`Bola`].
     Bola,
-    /// See [`Throughput`].
     Throughput,
 }
 
 /// A rule at work.
 #[derive(Clone, Debug)]
 pub enum Rule {
-    /// See [`Bba0`].
     Bba0(Bba0),
-    /// See [`Bba1`].
     Bba1(Bba1),
-    /// See [`Bba2`].
     Bba2(Bba2),
-    /// See [`Bola`].
     Bola(Bola),
-    /// See [`Throughput`].
     Throughput(Throughput),
 }
 
 impl Rule {
-    /// All rules.
     pub fn catalogue() -> [&'static About; 5] {
         [&Bba0::ABOUT, &Bba1::ABOUT, &Bba2::ABOUT, &Bola::ABOUT, &Throughput::ABOUT]
     }

@@ -37,12 +37,10 @@ impl Throughput {
         (!self.times.is_empty()).then(|| self.times.len() as f64 / self.times.iter().sum::<f64>())
     }
 
-    /// The rung of the next segment.
     pub fn choose(&self, view: &View) -> usize {
         self.prediction().map_or(0, |rate| view.ladder.below(rate))
     }
 
-    /// A segment has arrived.
     pub fn on_download(&mut self, download: &Download) {
         if self.times.len() == SAMPLES {
             self.times.pop_front();

@@ -71,7 +71,6 @@ impl Detector {
         self.order.push_back((now, index));
     }
 
-    /// By how many segments one was overtaken at most.
     pub(super) fn degree_of_reordering(&self) -> u64 {
         self.degree
     }

@@ -46,12 +46,10 @@ struct Probe {
     again: bool,
 }
 
-/// The recovery of RACK-TLP.
 #[derive(Debug)]
 pub struct Rack {
     detector: Detector,
     probe: Option<Probe>,
-    /// When the timer expires.
     deadline: Time,
     timer: Timer,
     /// For how long it was set.
@@ -155,7 +153,6 @@ impl Rack {
         self.deadline
     }
 
-    /// Stops the timer.
     pub(super) fn stop_timer(&mut self) {
         self.deadline = Time::NEVER;
     }
@@ -165,12 +162,10 @@ impl Rack {
         self.detector.degree_of_reordering()
     }
 
-    /// Takes a round-trip time sample.
     pub(super) fn on_rtt(&mut self, rtt: Duration) {
         self.detector.on_rtt(rtt);
     }
 
-    /// Records the delivery of a segment.
     pub(super) fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) {
         let again = self.detector.on_delivered(index, echo_ended, now);
         self.timeout.on_delivered(index, again, echo_ended);
@@ -239,7 +234,6 @@ impl Rack {
         if self.timeout.prefers_new(has_new) { Some(Next::New) } else { lost_then_new(flight, has_new) }
     }
 
-    /// Whether the current acknowledgement shows that a retransmission was lost.
     pub(super) fn lost_again(&self) -> bool {
         self.lost_again
     }
@@ -305,7 +299,6 @@ impl Rack {
         self.deadline = Time::NEVER;
     }
 
-    /// Handles the expiry of the reordering or probe timer.
     pub(super) fn on_timer(&mut self, flight: &mut Flight, rto: &Rto, now: Time) -> Expiry {
         self.deadline = Time::NEVER;
         match self.timer {

@@ -22,12 +22,10 @@ pub(super) struct Undo {
 }
 
 impl Undo {
-    /// Saves the window before a reduction.
     pub(super) fn new(before: Window) -> Undo {
         Undo { before, unexplained: 0 }
     }
 
-    /// The window before the reduction.
     pub(super) fn before(&self) -> Window {
         self.before
     }
