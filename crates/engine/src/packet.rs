@@ -72,6 +72,20 @@ pub struct Packet {
     pub flags: u8,
 }
 
+#[cfg(test)]
+impl Packet {
+    /// A full segment of flow 0.
+    pub(crate) const FULL: Packet = Packet {
+        number: 0,
+        stamp: Time::ZERO,
+        flow: 0,
+        hop: 0,
+        options: OptionsHandle::NONE,
+        size: 1500,
+        flags: flags::DATA,
+    };
+}
+
 impl Packet {
     /// Whether all of `bits` are set.
     pub fn has(&self, bits: u8) -> bool {

@@ -81,16 +81,13 @@ impl Blue {
 impl QueueDiscipline for Blue {
     const RANDOM: Option<&'static str> = Some("drops");
 
-    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         self.end_idleness(context.now);
         if !self.queue.admits(&packet, context) {
             self.on_loss(context.now);
             return;
         }
-        let selected = context.random.unit() < self.probability;
-        if !selected || context.mark_or_drop(&mut packet, self.parameters.ecn, None) {
-            self.queue.push(packet, context.now);
-        }
+        self.queue.push_by_chance(packet, self.probability, self.parameters.ecn, context);
     }
 
     fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {

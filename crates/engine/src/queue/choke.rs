@@ -4,7 +4,7 @@
 //! queue.
 
 use super::parts::{RedQueue, draw_of_same_flow};
-use super::{Context, DropCause, Limit, QueueDiscipline, Queued, RedParameters};
+use super::{Context, DropCause, Limit, QueueDiscipline, RedParameters};
 use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
@@ -56,13 +56,5 @@ impl QueueDiscipline for Choke {
         self.queue.admit(packet, 1.0, context);
     }
 
-    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
-        self.queue.dequeue(context.now)
-    }
-
-    lengths_of!(queue);
-
-    fn set_link_rate(&mut self, rate: Rate) {
-        self.queue.set_link_rate(rate);
-    }
+    red_queue!(queue, at_its_link_rate);
 }

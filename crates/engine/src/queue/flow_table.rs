@@ -70,8 +70,6 @@ impl FlowTable {
 mod tests {
     use super::*;
     use crate::numbers::Row;
-    use crate::packet::OptionsHandle;
-    use crate::time::Time;
 
     /// Data of a session's client have the addresses of the acknowledgements that go the same way: from the receiver of its flow of the
     /// specification to the sender.
@@ -81,8 +79,7 @@ mod tests {
             [Row::Flow, Row::Sessions].map(|row| FlowGroup { count: 1, from: 3, to: 7, row, ..FlowGroup::default() });
         let (table, numbers) = (FlowTable::new(&flows), Numbers::new(&flows));
         let ends = |number: u32, flags: u8| {
-            let options = OptionsHandle::NONE;
-            let packet = Packet { number: 0, stamp: Time::ZERO, flow: number, hop: 0, options, size: 1500, flags };
+            let packet = Packet { flow: number, flags, ..Packet::FULL };
             (table.source(&packet), table.destination(&packet))
         };
         let (up, down) = (numbers.number(0, 4), numbers.number(0, 5));

@@ -43,10 +43,27 @@ macro_rules! fifo {
     };
 }
 
+/// What a discipline does whose packets wait in a [`parts::RedQueue`], one of its fields.
+macro_rules! red_queue {
+    ($field:ident) => {
+        fn dequeue(&mut self, context: &mut Context) -> Option<$crate::queue::Queued> {
+            self.$field.dequeue(context.now)
+        }
+
+        lengths_of!($field);
+    };
+    ($field:ident, at_its_link_rate) => {
+        red_queue!($field);
+
+        fn set_link_rate(&mut self, rate: Rate) {
+            self.$field.set_link_rate(rate);
+        }
+    };
+}
+
 mod ack_filter;
 mod afpft;
-mod apd_dynamic;
-mod apd_static;
+mod apd;
 mod ared;
 mod avq;
 mod blue;
@@ -57,8 +74,7 @@ mod choke_pie;
 mod cobalt;
 mod codel;
 mod codel_adaptive;
-mod codel_dynamic;
-mod codel_static;
+mod codel_hungriest;
 mod discipline;
 mod drophead;
 mod droptail;
@@ -201,8 +217,8 @@ disciplines! {
     sred::Sred(SredParameters),
     fred::Fred(FredParameters),
     red_dynamic::RedDynamic(RedDynamicParameters),
-    apd_static::ApdStatic(ApdStaticParameters),
-    apd_dynamic::ApdDynamic(ApdDynamicParameters),
+    apd::ApdStatic(ApdStaticParameters),
+    apd::ApdDynamic(ApdDynamicParameters),
     growth_drop::GrowthDrop(GrowthDropParameters),
     choke::Choke(ChokeParameters),
     blue::Blue(BlueParameters),
@@ -214,8 +230,8 @@ disciplines! {
     choke_pie::ChokePie(ChokePieParameters),
     dualpi2::DualPi2(DualPi2Parameters),
     codel::CoDel(CoDelParameters),
-    codel_static::CoDelStatic(CoDelStaticParameters),
-    codel_dynamic::CoDelDynamic(CoDelDynamicParameters),
+    codel_hungriest::CoDelStatic(CoDelStaticParameters),
+    codel_hungriest::CoDelDynamic(CoDelDynamicParameters),
     codel_adaptive::CoDelAdaptive(CoDelAdaptiveParameters),
     choke_codel::ChokeCoDel(ChokeCoDelParameters),
     cobalt::Cobalt(CobaltParameters),

@@ -62,13 +62,9 @@ impl Pi {
 impl QueueDiscipline for Pi {
     const RANDOM: Option<&'static str> = Some("drops");
 
-    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
-        if !self.queue.admits(&packet, context) {
-            return;
-        }
-        let selected = context.random.unit() < self.probability;
-        if !selected || context.mark_or_drop(&mut packet, self.parameters.ecn, None) {
-            self.queue.push(packet, context.now);
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
+        if self.queue.admits(&packet, context) {
+            self.queue.push_by_chance(packet, self.probability, self.parameters.ecn, context);
         }
     }
 

@@ -84,26 +84,15 @@ impl QueueDiscipline for Pie {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{OptionsHandle, flags};
     use crate::queue::{DropCause, Outcome};
     use crate::random::{Purpose, Random};
-
-    const PACKET: Packet = Packet {
-        number: 0,
-        stamp: Time::ZERO,
-        flow: 0,
-        hop: 0,
-        options: OptionsHandle::NONE,
-        size: 1500,
-        flags: flags::DATA,
-    };
 
     /// Enqueues packets and returns the number dropped early.
     fn early_drops(pie: &mut Pie, packets: u64, seed: u64) -> usize {
         let mut random = Random::stream(seed, Purpose::Queue, 0);
         let mut outcome = Outcome::default();
         for _ in 0..packets {
-            pie.enqueue(PACKET, &mut Context { now: Time::ZERO, random: &mut random, outcome: &mut outcome });
+            pie.enqueue(Packet::FULL, &mut Context { now: Time::ZERO, random: &mut random, outcome: &mut outcome });
         }
         outcome.dropped.iter().filter(|dropped| dropped.cause == DropCause::Early).count()
     }
@@ -111,7 +100,7 @@ mod tests {
     fn pie_holding(packets: u64, limit: Limit, parameters: PieParameters) -> Pie {
         let mut pie = Pie::new(limit, parameters);
         for _ in 0..packets {
-            pie.queue.push(PACKET, Time::ZERO);
+            pie.queue.push(Packet::FULL, Time::ZERO);
         }
         pie
     }
@@ -180,8 +169,8 @@ mod tests {
                 early_drops(pie, 1, 1);
             };
             let overflow = |pie: &mut Pie| {
-                pie.queue.push(PACKET, Time::ZERO);
-                pie.queue.push(PACKET, Time::ZERO);
+                pie.queue.push(Packet::FULL, Time::ZERO);
+                pie.queue.push(Packet::FULL, Time::ZERO);
                 early_drops(pie, 1, 1);
                 pie.queue.pop();
                 pie.queue.pop();

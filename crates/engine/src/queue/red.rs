@@ -3,7 +3,7 @@
 //! 1993). The algorithm is in [`RedQueue`].
 
 use super::parts::RedQueue;
-use super::{Context, Limit, QueueDiscipline, Queued};
+use super::{Context, Limit, QueueDiscipline};
 use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::units::Rate;
@@ -53,13 +53,5 @@ impl QueueDiscipline for Red {
         self.queue.enqueue(packet, context);
     }
 
-    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
-        self.queue.dequeue(context.now)
-    }
-
-    lengths_of!(queue);
-
-    fn set_link_rate(&mut self, rate: Rate) {
-        self.queue.set_link_rate(rate);
-    }
+    red_queue!(queue, at_its_link_rate);
 }

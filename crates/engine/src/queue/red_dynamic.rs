@@ -3,7 +3,7 @@
 //! control algorithm of RED for thousands of TCP flows", IEICE Technical Report NS2001-11 (2001).
 
 use super::parts::RedQueue;
-use super::{Context, Limit, QueueDiscipline, Queued, RedParameters};
+use super::{Context, Limit, QueueDiscipline, RedParameters};
 use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::parameters;
@@ -71,11 +71,7 @@ impl QueueDiscipline for RedDynamic {
         self.queue.enqueue(packet, context);
     }
 
-    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
-        self.queue.dequeue(context.now)
-    }
-
-    lengths_of!(queue);
+    red_queue!(queue);
 
     fn set_link_rate(&mut self, rate: Rate) {
         self.queue.set_link_rate(rate);

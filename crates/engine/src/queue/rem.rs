@@ -77,14 +77,10 @@ impl Rem {
 impl QueueDiscipline for Rem {
     const RANDOM: Option<&'static str> = Some("drops");
 
-    fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
+    fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         self.arrived += u64::from(packet.size);
-        if !self.queue.admits(&packet, context) {
-            return;
-        }
-        let selected = context.random.unit() < self.probability;
-        if !selected || context.mark_or_drop(&mut packet, self.parameters.ecn, None) {
-            self.queue.push(packet, context.now);
+        if self.queue.admits(&packet, context) {
+            self.queue.push_by_chance(packet, self.probability, self.parameters.ecn, context);
         }
     }
 

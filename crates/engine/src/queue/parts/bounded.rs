@@ -52,6 +52,15 @@ impl BoundedFifo {
         }
     }
 
+    /// Adds an admitted packet at the tail, unless it is drawn to be marked or dropped.
+    #[inline(always)]
+    pub fn push_by_chance(&mut self, mut packet: Packet, probability: f64, may_mark: bool, context: &mut Context) {
+        let selected = context.random.unit() < probability;
+        if !selected || context.mark_or_drop(&mut packet, may_mark, None) {
+            self.push(packet, context.now);
+        }
+    }
+
     /// Whether it is longer than it may be.
     pub fn is_above_limit(&self) -> bool {
         self.limit.would_be_exceeded(self.line.packets(), self.line.bytes())

@@ -47,12 +47,10 @@ fn mix(mut key: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::OptionsHandle;
     use crate::random::Purpose;
-    use crate::time::Time;
 
     fn packet(flow: u32, flags: u8) -> Packet {
-        Packet { number: 0, stamp: Time::ZERO, flow, hop: 0, options: OptionsHandle::NONE, size: 1500, flags }
+        Packet { flow, flags, ..Packet::FULL }
     }
 
     /// Flows are distributed uniformly over the buckets: the count in each bucket is within five standard deviations of

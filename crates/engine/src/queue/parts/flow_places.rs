@@ -36,12 +36,9 @@ impl FlowPlaces {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{OptionsHandle, flags};
-    use crate::time::Time;
 
     fn packet(flow: u32) -> Packet {
-        let (number, stamp, options) = (0, Time::ZERO, OptionsHandle::NONE);
-        Packet { number, stamp, flow, hop: 0, options, size: 1500, flags: flags::DATA }
+        Packet { flow, ..Packet::FULL }
     }
 
     /// Different flows have different entries while they have packets, and many connections, one after the other, share one.

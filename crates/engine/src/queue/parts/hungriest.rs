@@ -8,20 +8,45 @@ use crate::packet::Packet;
 use crate::queue::flow_table::FlowTable;
 use crate::{choice, parameters};
 
+/// Who the hungriest connection is.
+pub trait Hungriest {
+    /// Tells the hosts and groups of the flows.
+    ///
+    /// # Errors
+    /// One line if a parameter names a group that does not exist.
+    fn set_flows(&mut self, flows: &Arc<FlowTable>) -> Result<(), String>;
+
+    /// Counts an arriving packet, whether it is queued or dropped.
+    fn receive(&mut self, packet: &Packet);
+
+    /// Whether the packet is of the hungriest connection.
+    fn sent(&self, packet: &Packet) -> bool;
+}
+
 /// The hungriest connections as configured: a group of flows.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct NamedHungriest {
+    name: String,
     /// `None` before the flows are known. No packet then belongs to the group.
     group: Option<(Arc<FlowTable>, u32)>,
 }
 
 impl NamedHungriest {
-    pub fn new(name: &str, flows: &Arc<FlowTable>) -> Result<NamedHungriest, String> {
-        let group = flows.group_named(name).map_err(|error| format!("hungriest: {error}"))?;
-        Ok(NamedHungriest { group: Some((Arc::clone(flows), group)) })
+    pub fn new(name: String) -> NamedHungriest {
+        NamedHungriest { name, group: None }
+    }
+}
+
+impl Hungriest for NamedHungriest {
+    fn set_flows(&mut self, flows: &Arc<FlowTable>) -> Result<(), String> {
+        let group = flows.group_named(&self.name).map_err(|error| format!("hungriest: {error}"))?;
+        self.group = Some((Arc::clone(flows), group));
+        Ok(())
     }
 
-    pub fn sent(&self, packet: &Packet) -> bool {
+    fn receive(&mut self, _packet: &Packet) {}
+
+    fn sent(&self, packet: &Packet) -> bool {
         self.group.as_ref().is_some_and(|(flows, group)| flows.group(packet) == *group)
     }
 }
@@ -78,29 +103,6 @@ impl GuessedHungriest {
         }
     }
 
-    /// Sets the hosts of the flows. Until then each flow is a connection.
-    pub fn set_flows(&mut self, flows: &Arc<FlowTable>) {
-        self.flows = Some(Arc::clone(flows));
-    }
-
-    /// Counts an arriving packet, whether it is queued or dropped.
-    pub fn receive(&mut self, packet: &Packet) {
-        self.received += 1;
-        if self.received.is_multiple_of(self.record_interval) {
-            let oldest = self.recorded % self.log.len() as u64;
-            self.log[oldest as usize] = self.connection(packet);
-            self.recorded += 1;
-        }
-        if self.received.is_multiple_of(self.statistics_interval) {
-            self.hungriest = self.most_frequent();
-        }
-    }
-
-    /// Whether the packet belongs to the estimated connection. There is no estimate at first.
-    pub fn sent(&self, packet: &Packet) -> bool {
-        self.hungriest.is_some_and(|hungriest| hungriest == self.connection(packet))
-    }
-
     fn connection(&self, packet: &Packet) -> u64 {
         match (&self.flows, self.kind) {
             (Some(flows), ConnectionKind::Hosts) => {
@@ -126,12 +128,36 @@ impl GuessedHungriest {
     }
 }
 
+impl Hungriest for GuessedHungriest {
+    /// Until then each flow is a connection.
+    fn set_flows(&mut self, flows: &Arc<FlowTable>) -> Result<(), String> {
+        self.flows = Some(Arc::clone(flows));
+        Ok(())
+    }
+
+    fn receive(&mut self, packet: &Packet) {
+        self.received += 1;
+        if self.received.is_multiple_of(self.record_interval) {
+            let oldest = self.recorded % self.log.len() as u64;
+            self.log[oldest as usize] = self.connection(packet);
+            self.recorded += 1;
+        }
+        if self.received.is_multiple_of(self.statistics_interval) {
+            self.hungriest = self.most_frequent();
+        }
+    }
+
+    /// There is no estimate at first.
+    fn sent(&self, packet: &Packet) -> bool {
+        self.hungriest.is_some_and(|hungriest| hungriest == self.connection(packet))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::numbers::FlowGroup;
-    use crate::packet::{OptionsHandle, flags};
-    use crate::time::Time;
+    use crate::packet::flags;
 
     fn parameters(kind: ConnectionKind, record: u64, history: u64, statistics: u64) -> GuessParameters {
         let (record_interval, history_length, statistics_interval) = (record, history, statistics);
@@ -139,7 +165,7 @@ mod tests {
     }
 
     fn packet(flow: u32, flags: u8) -> Packet {
-        Packet { number: 0, stamp: Time::ZERO, flow, hop: 0, options: OptionsHandle::NONE, size: 1500, flags }
+        Packet { flow, flags, ..Packet::FULL }
     }
 
     fn data(flow: u32) -> Packet {
@@ -157,11 +183,12 @@ mod tests {
     /// groups.
     #[test]
     fn named_group() {
-        assert!(!NamedHungriest::default().sent(&data(0)), "before the flows are told");
-        let named = NamedHungriest::new("big", &flows()).unwrap();
+        let mut named = NamedHungriest::new("big".to_owned());
+        assert!(!named.sent(&data(0)), "before the flows are told");
+        named.set_flows(&flows()).unwrap();
         assert_eq!([0, 1, 2, 3].map(|flow| named.sent(&data(flow))), [true, true, false, false]);
         for name in ["", "bigger"] {
-            let error = NamedHungriest::new(name, &flows()).unwrap_err();
+            let error = NamedHungriest::new(name.to_owned()).set_flows(&flows()).unwrap_err();
             assert!(error.contains(&format!("{name:?}; known: big, small, other")), "{error}");
         }
     }
@@ -179,7 +206,7 @@ mod tests {
     #[test]
     fn most_frequent_record() {
         let mut guess = GuessedHungriest::new(&parameters(ConnectionKind::Flow, 2, 4, 6));
-        guess.set_flows(&flows());
+        guess.set_flows(&flows()).unwrap();
         // Records: 1, 1. There is no estimate yet.
         assert_eq!(hungriest_after(&mut guess, &[0, 1, 0, 1, 0]), [false; 4]);
         // Records: 1, 1, 2, although flow 0 sent most packets.
@@ -199,7 +226,7 @@ mod tests {
         let guess = |kind, told: bool| {
             let mut guess = GuessedHungriest::new(&parameters(kind, 1, 8, 8));
             if told {
-                guess.set_flows(&flows());
+                guess.set_flows(&flows()).unwrap();
             }
             hungriest_after(&mut guess, &arrivals)
         };
@@ -213,7 +240,7 @@ mod tests {
     fn reverse_direction() {
         for kind in [ConnectionKind::Hosts, ConnectionKind::Flow] {
             let mut guess = GuessedHungriest::new(&parameters(kind, 1, 4, 1));
-            guess.set_flows(&flows());
+            guess.set_flows(&flows()).unwrap();
             guess.receive(&packet(0, flags::ACK));
             assert!(guess.sent(&packet(0, flags::ACK)) && !guess.sent(&data(0)));
         }

@@ -36,7 +36,7 @@ pub use flow_match::draw_of_same_flow;
 pub use flow_places::FlowPlaces;
 pub use flow_queues::{FlowQueues, Measure};
 pub use highest::Highest;
-pub use hungriest::{ConnectionKind, GuessParameters, GuessedHungriest, NamedHungriest};
+pub use hungriest::{ConnectionKind, GuessParameters, GuessedHungriest, Hungriest, NamedHungriest};
 pub use periodic::Periodic;
 pub use pie_control::{DelayEstimator, PieControl, PieParameters, PieScaling};
 pub use red_queue::{RedParameters, RedQueue, RedSettings};

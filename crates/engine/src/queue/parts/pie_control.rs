@@ -381,17 +381,6 @@ impl PieControl {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{OptionsHandle, flags};
-
-    const PACKET: Packet = Packet {
-        number: 0,
-        stamp: Time::ZERO,
-        flow: 0,
-        hop: 0,
-        options: OptionsHandle::NONE,
-        size: 1500,
-        flags: flags::DATA,
-    };
 
     fn linux() -> PieParameters {
         PieParameters { rules: QueueRules::Linux, ..PieParameters::default() }
@@ -399,7 +388,7 @@ mod tests {
 
     fn queue_of(packets: u64) -> Fifo {
         let mut queue = Fifo::default();
-        (0..packets).for_each(|_| queue.push(PACKET, Time::ZERO));
+        (0..packets).for_each(|_| queue.push(Packet::FULL, Time::ZERO));
         queue
     }
 
@@ -424,7 +413,7 @@ mod tests {
         let parameters = linux();
         let mut control = PieControl::new(&parameters);
         let departure = |control: &mut PieControl, milliseconds: u64| {
-            let head = Queued { packet: PACKET, since: Time::ZERO };
+            let head = Queued { packet: Packet::FULL, since: Time::ZERO };
             let now = Time::ZERO + Duration::from_milliseconds(milliseconds);
             control.on_departure(&head, &queue_of(10), &parameters, now);
         };

@@ -5,6 +5,39 @@
 //! the sender's next action. To add one: write its file with an implementation of `Repair`, name it in [`Recovery`], in
 //! `each!` and in [`RecoveryKind`].
 
+/// What [`Repair`] has of a recovery whose field is an [`Inflation`] during an episode, unless the algorithm sets the window.
+macro_rules! inflates {
+    ($field:ident) => {
+        fn in_flight(&self, flight: &Flight) -> u64 {
+            flight.outstanding()
+        }
+
+        fn window(&self, flight: &Flight) -> u64 {
+            self.$field.map_or(flight.window.cwnd, |inflation| inflation.window())
+        }
+
+        fn next_segment(&mut self, flight: &mut Flight, has_new: bool) -> Option<Next> {
+            inflation::next_segment(self.$field.as_ref(), flight, has_new)
+        }
+
+        fn on_timeout(&mut self, flight: &mut Flight, _rto: &Rto, _now: Time) {
+            self.$field = None;
+            flight.scoreboard.mark_all_lost();
+        }
+    };
+}
+
+/// Methods for which recoveries but RACK-TLP do nothing.
+macro_rules! of_rack_alone {
+    ($($(#[$attribute:meta])* fn $method:ident(&mut self $(, $argument:ident: $type:ty)*);)*) => {
+        $($(#[$attribute])* pub fn $method(&mut self $(, $argument: $type)*) {
+            if let Recovery::Rack(rack) = self {
+                rack.$method($($argument),*);
+            }
+        })*
+    };
+}
+
 mod inflation;
 mod kind;
 mod newreno;
@@ -389,21 +422,6 @@ impl Recovery {
         matches!(self, Recovery::Rack(rack) if rack.is_reducing())
     }
 
-    /// Ends such a reduction if the current acknowledgement does.
-    #[inline]
-    pub fn end_reduction(&mut self, flight: &mut Flight) {
-        if let Recovery::Rack(rack) = self {
-            rack.end_reduction(flight);
-        }
-    }
-
-    /// Marks have shown that the latest reduction was called for.
-    pub fn confirm_reduction(&mut self) {
-        if let Recovery::Rack(rack) = self {
-            rack.confirm_reduction();
-        }
-    }
-
     /// Records that a segment with this payload, in bytes, was sent. It is a first transmission if the index is that of
     /// SND.NXT.
     #[inline]
@@ -414,19 +432,41 @@ impl Recovery {
 
 /// The interface of recoveries that track the transmission times of segments.
 impl Recovery {
+    of_rack_alone! {
+        /// Ends a reduction after marks if the current acknowledgement does.
+        #[inline]
+        fn end_reduction(&mut self, flight: &mut Flight);
+
+        /// Marks have shown that the latest reduction was called for.
+        fn confirm_reduction(&mut self);
+
+        /// Saves the window before a reduction that may prove spurious.
+        fn before_reduction(&mut self, flight: &Flight);
+
+        /// Moves the recovery's timer to a tick of the host's timers.
+        fn round_deadline(&mut self, tick: Duration);
+
+        /// Stops the timer at the end of the connection.
+        fn stop_timer(&mut self);
+
+        /// Arms the tail loss probe after new data was sent or acknowledged. `retransmission` is when the retransmission
+        /// timer expires.
+        #[inline]
+        fn arm_probe(&mut self, flight: &Flight, rto: &Rto, retransmission: Time, now: Time);
+
+        /// Records that a probe was sent, and whether it retransmitted data (`again`).
+        fn on_probe_sent(&mut self, flight: &Flight, again: bool);
+
+        #[inline]
+        fn on_rtt(&mut self, rtt: Duration);
+    }
+
     /// When the recovery's own timer expires, `NEVER` while it is stopped.
     #[inline]
     pub fn deadline(&self) -> Time {
         match self {
             Recovery::Rack(rack) => rack.deadline(),
             _ => Time::NEVER,
-        }
-    }
-
-    /// Moves the recovery's timer to a tick of the host's timers.
-    pub fn round_deadline(&mut self, tick: Duration) {
-        if let Recovery::Rack(rack) = self {
-            rack.round_deadline(tick);
         }
     }
 
@@ -440,36 +480,6 @@ impl Recovery {
         match self {
             Recovery::Rack(rack) => rack.on_timer(flight, rto, now),
             _ => Expiry::Nothing,
-        }
-    }
-
-    /// Stops the timer at the end of the connection.
-    pub fn stop_timer(&mut self) {
-        if let Recovery::Rack(rack) = self {
-            rack.stop_timer();
-        }
-    }
-
-    /// Arms the tail loss probe after new data was sent or acknowledged. `retransmission` is when the retransmission
-    /// timer expires.
-    #[inline]
-    pub fn arm_probe(&mut self, flight: &Flight, rto: &Rto, retransmission: Time, now: Time) {
-        if let Recovery::Rack(rack) = self {
-            rack.arm_probe(flight, rto, retransmission, now);
-        }
-    }
-
-    /// Records that a probe was sent, and whether it retransmitted data (`again`).
-    pub fn on_probe_sent(&mut self, flight: &Flight, again: bool) {
-        if let Recovery::Rack(rack) = self {
-            rack.on_probe_sent(flight, again);
-        }
-    }
-
-    #[inline]
-    pub fn on_rtt(&mut self, rtt: Duration) {
-        if let Recovery::Rack(rack) = self {
-            rack.on_rtt(rtt);
         }
     }
 
@@ -517,13 +527,6 @@ impl Recovery {
         match self {
             Recovery::Rack(rack) => rack.on_old_ack(flight, number, sacks),
             _ => Evidence::None,
-        }
-    }
-
-    /// Saves the window before a reduction that may prove spurious.
-    pub fn before_reduction(&mut self, flight: &Flight) {
-        if let Recovery::Rack(rack) = self {
-            rack.before_reduction(flight);
         }
     }
 }

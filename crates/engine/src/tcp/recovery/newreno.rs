@@ -50,20 +50,5 @@ impl Repair for NewReno {
         }
     }
 
-    fn in_flight(&self, flight: &Flight) -> u64 {
-        flight.outstanding()
-    }
-
-    fn window(&self, flight: &Flight) -> u64 {
-        self.inflation.map_or(flight.window.cwnd, |inflation| inflation.window())
-    }
-
-    fn next_segment(&mut self, flight: &mut Flight, has_new: bool) -> Option<Next> {
-        inflation::next_segment(self.inflation.as_ref(), flight, has_new)
-    }
-
-    fn on_timeout(&mut self, flight: &mut Flight, _rto: &Rto, _now: Time) {
-        self.inflation = None;
-        flight.scoreboard.mark_all_lost();
-    }
+    inflates!(inflation);
 }
