@@ -11,7 +11,7 @@ use crate::units::{Bytes, Rate};
 /// The kind of value of a parameter, which determines its notation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ParameterKind {
     Number,
     Integer,
     Boolean,
@@ -33,7 +33,7 @@ pub enum Kind {
 pub struct Description {
     /// The name in a scenario.
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: ParameterKind,
     pub default: Value,
     pub doc: &'static str,
     /// The source of the default.
@@ -52,34 +52,34 @@ impl Description {
 
 /// A Rust type that a parameter can have.
 pub trait ParameterType {
-    const KIND: Kind;
+    const KIND: ParameterKind;
     const CHOICES: Option<&'static [&'static str]> = None;
     const MINIMUM: Option<f64> = None;
 }
 
 impl ParameterType for f64 {
-    const KIND: Kind = Kind::Number;
+    const KIND: ParameterKind = ParameterKind::Number;
 }
 impl ParameterType for u64 {
-    const KIND: Kind = Kind::Integer;
+    const KIND: ParameterKind = ParameterKind::Integer;
     const MINIMUM: Option<f64> = Some(0.0);
 }
 impl ParameterType for bool {
-    const KIND: Kind = Kind::Boolean;
+    const KIND: ParameterKind = ParameterKind::Boolean;
 }
 impl ParameterType for String {
-    const KIND: Kind = Kind::Text;
+    const KIND: ParameterKind = ParameterKind::Text;
 }
 impl ParameterType for Duration {
-    const KIND: Kind = Kind::Duration;
+    const KIND: ParameterKind = ParameterKind::Duration;
     const MINIMUM: Option<f64> = Some(0.0);
 }
 impl ParameterType for Bytes {
-    const KIND: Kind = Kind::Size;
+    const KIND: ParameterKind = ParameterKind::Size;
     const MINIMUM: Option<f64> = Some(0.0);
 }
 impl ParameterType for Rate {
-    const KIND: Kind = Kind::Rate;
+    const KIND: ParameterKind = ParameterKind::Rate;
     const MINIMUM: Option<f64> = Some(1.0);
 }
 
@@ -269,7 +269,7 @@ macro_rules! choice {
         }
 
         impl $crate::parameter::ParameterType for $name {
-            const KIND: $crate::parameter::Kind = $crate::parameter::Kind::Choice;
+            const KIND: $crate::parameter::ParameterKind = $crate::parameter::ParameterKind::Choice;
             const CHOICES: Option<&'static [&'static str]> = Some(&[$($word),*]);
         }
     };

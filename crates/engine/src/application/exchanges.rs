@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Action, Application, Context, End, Event, Extent, Kind};
+use super::{Action, Application, Context, End, Event, Extent, TransferKind};
 use crate::specification::ExchangesSpecification;
 use crate::time::{Duration, Time};
 use crate::workload::Sizes;
@@ -66,7 +66,7 @@ impl Application for Exchanges {
             Event::Opened(_) | Event::Woken => self.request(context),
             Event::Received { connection, at: End::Server } => context.write(connection, End::Server, self.size),
             Event::Received { at: End::Client, .. } => {
-                context.act(Action::Complete { kind: Kind::Request, start: self.sent, bytes: self.size });
+                context.act(Action::Complete { kind: TransferKind::Request, start: self.sent, bytes: self.size });
                 self.done += 1;
                 if self.plan.count == Some(self.done) {
                     context.act(Action::End(End::Client));

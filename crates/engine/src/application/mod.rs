@@ -84,7 +84,7 @@ pub enum Action {
     WakeAt(Time),
     /// Something is complete that began at a time: a row of `transfers`.
     Complete {
-        kind: Kind,
+        kind: TransferKind,
         start: Time,
         /// Bytes of payload from the server.
         bytes: u64,
@@ -95,7 +95,7 @@ pub enum Action {
 
 /// What a row of `transfers` is of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum TransferKind {
     /// All data of a connection.
     #[default]
     Transfer,
@@ -107,13 +107,13 @@ pub enum Kind {
     Report,
 }
 
-impl Kind {
+impl TransferKind {
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Transfer => "transfer",
-            Kind::Request => "request",
-            Kind::Page => "page",
-            Kind::Report => "report",
+            TransferKind::Transfer => "transfer",
+            TransferKind::Request => "request",
+            TransferKind::Page => "page",
+            TransferKind::Report => "report",
         }
     }
 }

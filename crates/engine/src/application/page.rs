@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::frames::Frames;
-use super::{Action, Application, Context, End, Event, Extent, Kind};
+use super::{Action, Application, Context, End, Event, Extent, TransferKind};
 use crate::specification::PageSpecification;
 use crate::time::Time;
 use crate::workload::Sizes;
@@ -160,7 +160,7 @@ impl Page {
         let (sent, size) = carried.requests[request];
         let is_first = self.bytes == 0;
         self.bytes += size;
-        context.act(Action::Complete { kind: Kind::Request, start: sent, bytes: size });
+        context.act(Action::Complete { kind: TransferKind::Request, start: sent, bytes: size });
         if is_first {
             self.want_others(context);
         } else if !self.plan.multiplexed {
@@ -168,7 +168,7 @@ impl Page {
         }
         self.missing -= 1;
         if self.missing == 0 {
-            context.act(Action::Complete { kind: Kind::Page, start: self.start, bytes: self.bytes });
+            context.act(Action::Complete { kind: TransferKind::Page, start: self.start, bytes: self.bytes });
             context.act(Action::End(End::Client));
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Action, Application, Context, End, Event, Extent, Kind};
+use super::{Action, Application, Context, End, Event, Extent, TransferKind};
 use crate::specification::PeriodicSpecification;
 use crate::time::{Duration, Time};
 use crate::workload::Sizes;
@@ -56,7 +56,7 @@ impl Application for Periodic {
             Event::Accepted(_) | Event::Woken => self.write(context),
             Event::Received { at: End::Client, .. } => {
                 if let Some((start, bytes)) = self.under_way.pop_front() {
-                    context.act(Action::Complete { kind: Kind::Report, start, bytes });
+                    context.act(Action::Complete { kind: TransferKind::Report, start, bytes });
                 }
             }
             Event::Opened(_) | Event::Received { .. } | Event::Room { .. } => {}

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use super::{Action, Application, Context, End, Event, Extent, Kind};
+use super::{Action, Application, Context, End, Event, Extent, TransferKind};
 use crate::specification::{ConnectionVector, VectorsSpecification};
 use crate::time::Time;
 
@@ -158,7 +158,7 @@ impl Vectors {
         if self.end(write + 1) != Some(End::Server) {
             let bytes = std::mem::take(&mut self.answer);
             if let Some(start) = self.asked.take() {
-                context.act(Action::Complete { kind: Kind::Request, start, bytes });
+                context.act(Action::Complete { kind: TransferKind::Request, start, bytes });
             }
         }
     }

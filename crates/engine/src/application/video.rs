@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Action, Application, Context, End, Event, Extent, Kind};
+use super::{Action, Application, Context, End, Event, Extent, TransferKind};
 use crate::time::Time;
 use crate::video::{Next, Playback, Player, VideoSpecification};
 
@@ -67,7 +67,7 @@ impl Application for Video {
             }
             Event::Received { connection, at: End::Server } => context.write(connection, End::Server, self.size),
             Event::Received { at: End::Client, .. } => {
-                context.act(Action::Complete { kind: Kind::Request, start: self.sent, bytes: self.size });
+                context.act(Action::Complete { kind: TransferKind::Request, start: self.sent, bytes: self.size });
                 let next = self.player.on_segment(context.now);
                 self.go_on(next, context);
             }

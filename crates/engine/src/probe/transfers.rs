@@ -1,13 +1,13 @@
 //! Transfers that were completed.
 
-use crate::application::Kind;
+use crate::application::TransferKind;
 use crate::time::{Duration, Time};
 
 /// A transfer that was completed: all its bytes were acknowledged; or what an application completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
     /// What it is.
-    pub kind: Kind,
+    pub kind: TransferKind,
     /// The flow of the specification.
     pub flow: u32,
     /// When it began: when its connection was opened; when a request was sent.
@@ -66,10 +66,10 @@ impl Transfers {
     /// Adds a transfer, which stands for itself.
     pub fn add(&mut self, transfer: Transfer) {
         let class = match transfer.kind {
-            Kind::Transfer => CLASSES.partition_point(|greatest| *greatest < transfer.bytes),
-            Kind::Request => CLASSES.len() + 1,
-            Kind::Page => CLASSES.len() + 2,
-            Kind::Report => CLASSES.len() + 3,
+            TransferKind::Transfer => CLASSES.partition_point(|greatest| *greatest < transfer.bytes),
+            TransferKind::Request => CLASSES.len() + 1,
+            TransferKind::Page => CLASSES.len() + 2,
+            TransferKind::Report => CLASSES.len() + 3,
         };
         let class = &mut self.classes[class];
         class.completed += 1;
@@ -105,7 +105,7 @@ mod tests {
 
     fn transfer(number: u64, bytes: u64) -> Transfer {
         Transfer {
-            kind: Kind::Transfer,
+            kind: TransferKind::Transfer,
             flow: 0,
             start: Time::ZERO,
             completed: Time(number),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::parameter::{Kind, ParameterType};
+use crate::parameter::{ParameterKind, ParameterType};
 use crate::units::Bytes;
 
 /// The maximum length of a queue. The packet in transmission does not count.
@@ -38,5 +38,5 @@ impl Limit {
 }
 
 impl ParameterType for Limit {
-    const KIND: Kind = Kind::QueueLength;
+    const KIND: ParameterKind = ParameterKind::QueueLength;
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::ideal::Ideal;
 use crate::agenda::{Agenda, Source, Timer};
-use crate::application::{End, Kind};
+use crate::application::{End, TransferKind};
 use crate::packet::{OptionsPool, Packet, flags};
 use crate::probe::{FlowSample, Transfer};
 use crate::random::Random;
@@ -291,7 +291,7 @@ impl Flow {
         let sender = &connection.sender;
         let (completed, bytes) = (sender.completed_at()?, sender.size()?);
         Some(Transfer {
-            kind: Kind::Transfer,
+            kind: TransferKind::Transfer,
             flow: row as u32,
             start: self.start,
             completed,

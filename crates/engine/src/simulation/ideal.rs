@@ -1,14 +1,14 @@
 //! How long a transfer takes at least.
 
-use crate::application::Kind;
+use crate::application::TransferKind;
 use crate::time::Duration;
-use crate::workload::Path;
+use crate::workload::SlowestLink;
 
 /// The path of a group of flows, as far as it bounds the time that their transfers take.
 #[derive(Clone, Copy, Debug)]
 pub struct Ideal {
     /// The slowest link there, and the packets.
-    pub path: Path,
+    pub path: SlowestLink,
     /// The propagation delays there and back, as they are at the start.
     pub round_trip: Duration,
     /// The propagation delay there.
@@ -18,11 +18,11 @@ pub struct Ideal {
 impl Ideal {
     /// The least time that something takes: of a request, a round trip and the transmission of the response; of a page, as of the transfer
     /// of all its bytes, whose last round trip is that of the first request; of a report, the way there and its transmission.
-    pub fn of_kind(&self, kind: Kind, bytes: u64) -> Duration {
+    pub fn of_kind(&self, kind: TransferKind, bytes: u64) -> Duration {
         match kind {
-            Kind::Transfer | Kind::Page => self.of(bytes),
-            Kind::Request => self.of(bytes) - self.round_trip,
-            Kind::Report => self.of(bytes) - self.round_trip * 2 + self.there,
+            TransferKind::Transfer | TransferKind::Page => self.of(bytes),
+            TransferKind::Request => self.of(bytes) - self.round_trip,
+            TransferKind::Report => self.of(bytes) - self.round_trip * 2 + self.there,
         }
     }
 
@@ -30,7 +30,7 @@ impl Ideal {
     /// transmission of the data with headers at the rate of the slowest link, and a round trip for the last segment and its
     /// acknowledgement. No queue, window or loss adds to it.
     pub fn of(&self, bytes: u64) -> Duration {
-        let Path { rate, segment, overhead, .. } = self.path;
+        let SlowestLink { rate, segment, overhead, .. } = self.path;
         let on_the_wire = bytes.saturating_add(bytes.div_ceil(segment).saturating_mul(overhead));
         self.round_trip * 2 + rate.transmission_time(on_the_wire)
     }
@@ -44,9 +44,9 @@ mod tests {
     /// 14,600 bytes in ten segments of 1500 bytes take 12 ms at 10 Mbit/s, after two round trips.
     #[test]
     fn ten_segments() {
-        let path = Path { rate: Rate(10_000_000), segment: 1460, overhead: 40, syn: 40 };
+        let path = SlowestLink { rate: Rate(10_000_000), segment: 1460, overhead: 40, syn: 40 };
         let ideal = Ideal { path, round_trip: Duration::from_milliseconds(50), there: Duration::from_milliseconds(20) };
         assert_eq!(ideal.of(14_600), Duration::from_milliseconds(112));
-        assert_eq!(ideal.of_kind(Kind::Report, 14_600), Duration::from_milliseconds(32));
+        assert_eq!(ideal.of_kind(TransferKind::Report, 14_600), Duration::from_milliseconds(32));
     }
 }

@@ -8,7 +8,7 @@ use super::Simulation;
 use super::arrived::{Flows, Group, Places};
 use super::flow::{Endpoints, Flow, Owner};
 use crate::agenda::Timer;
-use crate::application::{Action, Application, Blueprint, Context, End, Event, Kind, Session};
+use crate::application::{Action, Application, Blueprint, Context, End, Event, Session, TransferKind};
 use crate::numbers::FIRST_ARRIVED;
 use crate::probe::Transfer;
 use crate::random::{Purpose, Random};
@@ -319,7 +319,7 @@ impl Simulation {
             Action::Complete { kind, start, bytes } => {
                 let row = self.flows.numbers.row_of_group(group);
                 let ideal = self.ideals[self.flows.groups[group].template.group].of_kind(kind, bytes);
-                if kind == Kind::Report {
+                if kind == TransferKind::Report {
                     // Their session never ends.
                     self.flows.groups[group].totals.completed += 1;
                 }

@@ -4,6 +4,7 @@
 
 use super::ack_delay::AckDelay;
 use super::scoreboard::FIRST_DATA;
+use super::send_buffer::OVERHEAD;
 use crate::time::{Duration, Time};
 
 /// The default receive buffer (ip-sysctl.rst, tcp_rmem).
@@ -17,10 +18,6 @@ const FIRST_SEGMENTS: u64 = 10;
 
 /// Segments that a window has beyond twice what was read (tcp_rcv_space_adjust).
 const CUSHION: u64 = 16;
-
-/// The memory of a segment beside its data: 192 bytes for headers (include/net/tcp.h, MAX_TCP_HEADER), 256 for the buffer's
-/// description and 320 for that of its pages (include/linux/skbuff.h, SKB_TRUESIZE).
-const OVERHEAD: u64 = 768;
 
 /// The steps in which tcp_rcv_space_adjust looks for the memory of a segment that fills half of it.
 const MEMORY_STEP: u64 = 128;

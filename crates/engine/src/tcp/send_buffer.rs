@@ -9,7 +9,7 @@ const FIRST_BUFFER: u64 = 65_536;
 
 /// The memory of a segment beside its data: 192 bytes for headers (include/net/tcp.h, MAX_TCP_HEADER), 256 for the buffer's
 /// description and 320 for that of its pages (include/linux/skbuff.h, SKB_TRUESIZE).
-const OVERHEAD: u64 = DESCRIPTION + HEAD;
+pub(super) const OVERHEAD: u64 = DESCRIPTION + HEAD;
 const DESCRIPTION: u64 = 256;
 const HEAD: u64 = 512;
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{Offered, RateBased, Setting, Source};
+use super::{Offered, RateBased, Source, SourceSetup};
 use crate::about::{About, Listed};
 use crate::packet::{OptionsHandle, OptionsPool, Packet, flags};
 use crate::parameters;
@@ -162,15 +162,15 @@ impl Source for Cbr {
         Some(Offered { packet: parameters.packet_size, average, burst: (rate * burst) as u64 })
     }
 
-    fn new(parameters: Arc<CbrParameters>, setting: Setting) -> Cbr {
-        let stream = |purpose| Random::stream(setting.seed, purpose, u64::from(setting.address.flow));
+    fn new(parameters: Arc<CbrParameters>, setup: SourceSetup) -> Cbr {
+        let stream = |purpose| Random::stream(setup.seed, purpose, u64::from(setup.address.flow));
         Cbr {
             gap: gap(&parameters),
             on_off: (parameters.off > Duration::ZERO).then(|| OnOff::new(stream(Purpose::OnOff), &parameters)),
             random: stream(Purpose::Source),
-            address: setting.address,
+            address: setup.address,
             parameters,
-            remaining: setting.size,
+            remaining: setup.size,
             next_number: 0,
             pacing_deadline: Time::NEVER,
             bytes_delivered: 0,

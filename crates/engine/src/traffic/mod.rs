@@ -27,7 +27,7 @@ pub use voice::{CallQuality, Codec};
 
 /// The configuration of a source within a run.
 #[derive(Clone, Debug)]
-pub struct Setting {
+pub struct SourceSetup {
     /// Start of the path of its packets.
     pub address: Address,
     /// Start of the path of its feedback, `None` for one-way sources.
@@ -59,7 +59,7 @@ pub struct Offered {
 
 /// What the catalogue says of a source.
 #[derive(Debug)]
-pub struct Kind {
+pub struct SourceEntry {
     pub about: &'static About,
     pub parameters: Vec<Description>,
     /// See [`Source::ONE_WAY`].
@@ -93,7 +93,7 @@ pub trait Source: RateBased + Listed + Sized {
     }
 
     /// Creates a source that has not started.
-    fn new(parameters: Arc<Self::Parameters>, setting: Setting) -> Self;
+    fn new(parameters: Arc<Self::Parameters>, setup: SourceSetup) -> Self;
 }
 
 /// Both ends of a flow with a rate-based sender. Like the ends of a connection, they are state machines without a
@@ -203,10 +203,10 @@ macro_rules! sources {
                 match self { $(Blueprint::$name(parameters) => $name::offered(parameters),)* }
             }
 
-            pub fn build(&self, setting: Setting) -> Traffic {
+            pub fn build(&self, setup: SourceSetup) -> Traffic {
                 match self {
                     $(Blueprint::$name(parameters) => {
-                        Traffic::$name(Box::new($name::new(Arc::clone(parameters), setting)))
+                        Traffic::$name(Box::new($name::new(Arc::clone(parameters), setup)))
                     })*
                 }
             }
@@ -214,8 +214,8 @@ macro_rules! sources {
 
         impl Traffic {
             /// All sources, in the order of the catalogue.
-            pub fn catalogue() -> Vec<Kind> {
-                vec![$(Kind {
+            pub fn catalogue() -> Vec<SourceEntry> {
+                vec![$(SourceEntry {
                     about: &$name::ABOUT,
                     parameters: $parameters::describe(),
                     one_way: $name::ONE_WAY,

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Offered, RateBased, Setting, Source};
+use super::{Offered, RateBased, Source, SourceSetup};
 use crate::about::{About, Listed};
 use crate::packet::{OptionsHandle, OptionsPool, Packet, flags};
 use crate::parameters;
@@ -119,14 +119,14 @@ impl Source for Ping {
         Some(Offered { packet: size, average, burst: 0 })
     }
 
-    fn new(parameters: Arc<PingParameters>, setting: Setting) -> Ping {
+    fn new(parameters: Arc<PingParameters>, setup: SourceSetup) -> Ping {
         Ping {
             parameters,
-            address: setting.address,
-            return_address: setting.return_address,
+            address: setup.address,
+            return_address: setup.return_address,
             next: Time::NEVER,
             next_number: 0,
-            remaining: setting.size,
+            remaining: setup.size,
             waiting: VecDeque::new(),
             bytes_delivered: 0,
             round_trips: DelayProbe::default(),

@@ -36,10 +36,9 @@ enum Gaps {
     Equal { seconds: f64, phase: f64 },
 }
 
-/// What a load is a part of.
+/// The slowest link of a group's path, of whose rate a load is a part, and what its connections put there.
 #[derive(Clone, Copy, Debug)]
-pub struct Path {
-    /// Rate of the slowest link.
+pub struct SlowestLink {
     pub rate: Rate,
     /// Payload of a full segment, in bytes.
     pub segment: u64,
@@ -59,7 +58,7 @@ impl Arrivals {
     pub fn new(
         given: &ArrivalSpecification,
         start: Time,
-        path: &Path,
+        link: &SlowestLink,
         seed: u64,
         group: u64,
     ) -> Result<Arrivals, String> {
@@ -86,12 +85,12 @@ impl Arrivals {
                 }
             }
             ArrivalProcess::Poisson(intensity) => {
-                let rate = flows_a_second(*intensity, given, path)?;
+                let rate = flows_a_second(*intensity, given, link)?;
                 let random = Random::stream(seed, Purpose::Arrivals, group);
                 drawn(Gaps::Exponential { mean: Duration::from_seconds_f64(1.0 / rate), random }, given, seed, group)?
             }
             ArrivalProcess::Deterministic { every, phase } => {
-                let seconds = 1.0 / flows_a_second(*every, given, path)?;
+                let seconds = 1.0 / flows_a_second(*every, given, link)?;
                 drawn(Gaps::Equal { seconds, phase: *phase }, given, seed, group)?
             }
         };
@@ -162,10 +161,10 @@ fn sizes_of(given: &ArrivalSpecification) -> Result<Sizes, String> {
 }
 
 /// How many flows arrive in a second on average.
-pub fn flows_a_second(intensity: Intensity, given: &ArrivalSpecification, path: &Path) -> Result<f64, String> {
+pub fn flows_a_second(intensity: Intensity, given: &ArrivalSpecification, link: &SlowestLink) -> Result<f64, String> {
     let rate = match intensity {
         Intensity::Rate(rate) => rate,
-        Intensity::Load(load) => load * path.rate.0 as f64 / 8.0 / bytes_a_transfer(&sizes_of(given)?, path),
+        Intensity::Load(load) => load * link.rate.0 as f64 / 8.0 / bytes_a_transfer(&sizes_of(given)?, link),
     };
     if rate > 0.0 && rate <= GREATEST {
         Ok(rate)
@@ -174,15 +173,15 @@ pub fn flows_a_second(intensity: Intensity, given: &ArrivalSpecification, path: 
     }
 }
 
-/// The mean load of the path as a part of its rate.
-pub fn load(given: &ArrivalSpecification, path: &Path) -> Result<Option<f64>, String> {
+/// The mean load as a part of the rate.
+pub fn load(given: &ArrivalSpecification, link: &SlowestLink) -> Result<Option<f64>, String> {
     match given.process {
         ArrivalProcess::Listed(_) | ArrivalProcess::Users { .. } => Ok(None),
         ArrivalProcess::Poisson(intensity) | ArrivalProcess::Deterministic { every: intensity, .. } => {
             match intensity {
                 Intensity::Load(load) => Ok(Some(load)),
                 Intensity::Rate(rate) => {
-                    Ok(Some(rate * bytes_a_transfer(&sizes_of(given)?, path) * 8.0 / path.rate.0 as f64))
+                    Ok(Some(rate * bytes_a_transfer(&sizes_of(given)?, link) * 8.0 / link.rate.0 as f64))
                 }
             }
         }
@@ -191,14 +190,19 @@ pub fn load(given: &ArrivalSpecification, path: &Path) -> Result<Option<f64>, St
 
 /// How many transfers of users are completed in a second at most: as many as they ask for if each takes no time, and as the path
 /// carries.
-pub fn most_of_users(count: u64, think: Duration, given: &ArrivalSpecification, path: &Path) -> Result<f64, String> {
-    let carried = path.rate.0 as f64 / 8.0 / bytes_a_transfer(&sizes_of(given)?, path);
+pub fn most_of_users(
+    count: u64,
+    think: Duration,
+    given: &ArrivalSpecification,
+    link: &SlowestLink,
+) -> Result<f64, String> {
+    let carried = link.rate.0 as f64 / 8.0 / bytes_a_transfer(&sizes_of(given)?, link);
     Ok(carried.min(count as f64 / think.seconds()))
 }
 
 /// Mean bytes of a transfer on its way there: data, headers and SYN.
-fn bytes_a_transfer(sizes: &Sizes, path: &Path) -> f64 {
-    sizes.mean() + sizes.mean_segments(path.segment) * path.overhead as f64 + path.syn as f64
+fn bytes_a_transfer(sizes: &Sizes, link: &SlowestLink) -> f64 {
+    sizes.mean() + sizes.mean_segments(link.segment) * link.overhead as f64 + link.syn as f64
 }
 
 #[cfg(test)]
@@ -206,11 +210,11 @@ mod tests {
     use super::*;
     use crate::specification::SizeDistribution;
 
-    const PATH: Path = Path { rate: Rate(100_000_000), segment: 1460, overhead: 40, syn: 40 };
+    const LINK: SlowestLink = SlowestLink { rate: Rate(100_000_000), segment: 1460, overhead: 40, syn: 40 };
 
     fn arrivals(process: ArrivalProcess, size: u64) -> Arrivals {
         let given = ArrivalSpecification { process, sizes: Some(SizeDistribution::Fixed(size)) };
-        Arrivals::new(&given, Time::ZERO, &PATH, 1, 0).expect("allowed")
+        Arrivals::new(&given, Time::ZERO, &LINK, 1, 0).expect("allowed")
     }
 
     /// Gaps of a Poisson process are exponential: chi-square of a hundred thousand in twenty classes of equal probability is below
@@ -262,7 +266,7 @@ mod tests {
         let times = |sizes: SizeDistribution| -> Vec<Time> {
             let given =
                 ArrivalSpecification { process: ArrivalProcess::Poisson(Intensity::Rate(10.0)), sizes: Some(sizes) };
-            let all = Arrivals::new(&given, Time::ZERO, &PATH, 1, 0).expect("allowed");
+            let all = Arrivals::new(&given, Time::ZERO, &LINK, 1, 0).expect("allowed");
             all.take(100).map(|arrival| arrival.time).collect()
         };
         assert_eq!(times(SizeDistribution::Fixed(1)), times(SizeDistribution::Exponential { mean: 1e6 }));
@@ -272,6 +276,6 @@ mod tests {
     #[test]
     fn unsorted_times() {
         let process = ArrivalProcess::Listed(vec![(Time(2), 1), (Time(1), 1)]);
-        assert!(Arrivals::new(&ArrivalSpecification { process, sizes: None }, Time::ZERO, &PATH, 1, 0).is_err());
+        assert!(Arrivals::new(&ArrivalSpecification { process, sizes: None }, Time::ZERO, &LINK, 1, 0).is_err());
     }
 }

@@ -3,5 +3,5 @@
 mod arrivals;
 mod sizes;
 
-pub use arrivals::{Arrival, Arrivals, Path, flows_a_second, load, most_of_users};
+pub use arrivals::{Arrival, Arrivals, SlowestLink, flows_a_second, load, most_of_users};
 pub use sizes::Sizes;

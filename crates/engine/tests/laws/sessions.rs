@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
-use sojourn_engine::application::Kind;
+use sojourn_engine::application::TransferKind;
 use sojourn_engine::packet::flags;
 use sojourn_engine::probe::End;
 use sojourn_engine::result::RunResult;
@@ -38,7 +38,7 @@ fn idle(application: Value) -> Path {
 }
 
 /// How many round trips everything of a kind took, in order of completion. What is left of a round trip is a part of one in a hundred.
-fn round_trips(result: &RunResult, kind: Kind) -> Vec<u64> {
+fn round_trips(result: &RunResult, kind: TransferKind) -> Vec<u64> {
     let taken = result.transfers.iter().filter(|each| each.kind == kind);
     taken
         .map(|each| {
@@ -55,7 +55,7 @@ fn round_trips(result: &RunResult, kind: Kind) -> Vec<u64> {
 fn response_without_load() {
     for (segments, law) in [(1, 1), (10, 1), (11, 2), (30, 2), (31, 3), (70, 3), (71, 4)] {
         let result = idle(exchanges(segments * MSS, 1, 0)).run();
-        assert_eq!(round_trips(&result, Kind::Request), [law], "{segments} segments");
+        assert_eq!(round_trips(&result, TransferKind::Request), [law], "{segments} segments");
         assert_eq!(result.flows[0].total_bytes_delivered, segments * MSS);
     }
 }
@@ -68,7 +68,7 @@ fn window_after_pause() {
         let stack = StackProfile { delayed_ack_count: 1, pacing: false, ..stack };
         for (think, law) in [(0, [2, 1, 1, 1]), (100 * S, [2, 2, 2, 2])] {
             let path = Path { stack: stack.clone(), ..idle(exchanges(30 * MSS, 4, think)) };
-            assert_eq!(round_trips(&path.run(), Kind::Request), law, "{name}, {think}");
+            assert_eq!(round_trips(&path.run(), TransferKind::Request), law, "{name}, {think}");
         }
     }
 }
@@ -101,11 +101,11 @@ fn page_without_load() {
             for frame in [2 * MSS, 16_384] {
                 let mut given = page(objects, 10 * MSS, connections, multiplexed);
                 given["page"]["frame"] = json!(frame);
-                assert_eq!(round_trips(&idle(given).run(), Kind::Page), [law], "{what}, frames of {frame}");
+                assert_eq!(round_trips(&idle(given).run(), TransferKind::Page), [law], "{what}, frames of {frame}");
             }
         }
-        assert_eq!(round_trips(&result, Kind::Page), [law], "{what}");
-        let requests = round_trips(&result, Kind::Request);
+        assert_eq!(round_trips(&result, TransferKind::Page), [law], "{what}");
+        let requests = round_trips(&result, TransferKind::Request);
         assert_eq!(requests.len() as u64, objects + 1, "{what}");
         assert!(multiplexed || requests.iter().all(|each| *each == 1), "{what}: {requests:?}");
         assert_eq!(result.flows[0].total_bytes_delivered, (objects + 1) * 10 * MSS, "{what}");
@@ -126,12 +126,12 @@ fn crowded(frame: Option<u64>, size: Value) -> Path {
 
 /// Sizes of the objects of a page, and when they had arrived, in seconds after their requests.
 fn objects(result: &RunResult) -> Vec<(f64, f64)> {
-    let requests = result.transfers.iter().filter(|each| each.kind == Kind::Request);
+    let requests = result.transfers.iter().filter(|each| each.kind == TransferKind::Request);
     requests.skip(1).map(|each| (each.bytes as f64, each.completed.since(each.start).seconds())).collect()
 }
 
 fn page_load_time(result: &RunResult) -> f64 {
-    let page = result.transfers.iter().find(|each| each.kind == Kind::Page).expect("a page");
+    let page = result.transfers.iter().find(|each| each.kind == TransferKind::Page).expect("a page");
     page.completed.since(page.start).seconds()
 }
 
@@ -223,16 +223,17 @@ fn bytes_both_ways() {
         assert!(path.run_with_census(&what) > 20, "{what}: the run must have losses to prove anything");
         let result = path.run();
         for (row, flow) in result.flows.iter().enumerate() {
-            let of_kind =
-                |kind: Kind| result.transfers.iter().filter(move |each| each.flow as usize == row && each.kind == kind);
+            let of_kind = |kind: TransferKind| {
+                result.transfers.iter().filter(move |each| each.flow as usize == row && each.kind == kind)
+            };
             let counts = flow.transfers.expect("counted");
-            let requested: u64 = of_kind(Kind::Request).map(|each| each.bytes).sum();
-            let pages = of_kind(Kind::Page).count() as u64;
+            let requested: u64 = of_kind(TransferKind::Request).map(|each| each.bytes).sum();
+            let pages = of_kind(TransferKind::Page).count() as u64;
             assert!(requested <= flow.total_bytes_delivered, "{what}: {requested}");
             assert!(flow.total_bytes_delivered < requested + 500_000, "{what}: {}", flow.total_bytes_delivered);
             assert!(row == 1 || pages == counts.completed && pages > 40, "{what}: {pages} pages");
             assert!(counts.unfinished < 20, "{what}: {}", counts.unfinished);
-            assert!(of_kind(Kind::Page).all(|each| each.completed.since(each.start) >= each.ideal), "{what}");
+            assert!(of_kind(TransferKind::Page).all(|each| each.completed.since(each.start) >= each.ideal), "{what}");
         }
         assert_eq!(result.flows[1].transfers.expect("counted").completed, 1, "{what}");
     }
@@ -245,7 +246,7 @@ fn users_with_think_times() {
     flow["arrivals"] = json!({"process": {"users": {"count": 3, "think": 500 * MS}}, "sizes": null});
     let path = Path { flows: vec![flow], duration: 100 * S, warm_up: 0, ..Path::new(100_000_000, 20 * MS) };
     let result = path.run();
-    let pages: Vec<_> = result.transfers.iter().filter(|each| each.kind == Kind::Page).collect();
+    let pages: Vec<_> = result.transfers.iter().filter(|each| each.kind == TransferKind::Page).collect();
     let time = pages.iter().map(|each| each.completed.since(each.start).seconds()).sum::<f64>() / pages.len() as f64;
     // Law of closed loops (Lazowska et al., Quantitative System Performance, 1984, section 3.3): throughput = users / (time + think).
     // Within 15 %: the think times of 600 pages have a standard error of 4 %.
@@ -268,7 +269,7 @@ fn vector(concurrent: bool, writes: &[(bool, u64, u64)]) -> Value {
 fn sequential_vector() {
     let writes = [(false, 0, 400), (true, 0, 10 * MSS), (false, S, 400), (true, S / 2, 5 * MSS)];
     let result = idle(vector(false, &writes)).run();
-    assert_eq!(round_trips(&result, Kind::Request), [1, 1 + 5]);
+    assert_eq!(round_trips(&result, TransferKind::Request), [1, 1 + 5]);
     let [first, second] = &result.transfers[..] else { panic!("two requests: {:?}", result.transfers) };
     assert_eq!((first.bytes, second.bytes), (10 * MSS, 5 * MSS));
     assert_eq!(second.start.since(first.completed).0, S);

@@ -1,7 +1,7 @@
 //! Laws of video over a network: what a viewer sees follows from the path, whatever the rule.
 
 use serde_json::{Value, json};
-use sojourn_engine::application::Kind;
+use sojourn_engine::application::TransferKind;
 use sojourn_engine::result::RunResult;
 use sojourn_engine::video::Playback;
 
@@ -44,7 +44,7 @@ fn time_of_a_viewer() {
             let result = watch(video(&rule), rate).run();
             let seen = seen(&result);
             assert_eq!((seen.start_delays + seen.played + seen.stalled).0, 60 * S, "{rule}, {rate}: {seen:?}");
-            let segments = || result.transfers.iter().filter(|each| each.kind == Kind::Request);
+            let segments = || result.transfers.iter().filter(|each| each.kind == TransferKind::Request);
             assert_eq!(
                 (segments().count() as u64, segments().map(|each| each.bytes).sum()),
                 (seen.segments, seen.bytes)
@@ -112,7 +112,7 @@ fn sizes_of_a_file() {
     given["sizes"] = json!(sizes.map(|size| [size]));
     given["length"] = json!(7 * S);
     let result = watch(given, 20_000_000).run();
-    let segments = result.transfers.iter().filter(|each| each.kind == Kind::Request);
+    let segments = result.transfers.iter().filter(|each| each.kind == TransferKind::Request);
     assert!(segments.map(|each| each.bytes).eq((0..7).map(|number| sizes[number % 3])));
     assert_eq!(seen(&result).bytes, result.flows[0].total_bytes_delivered);
 }
@@ -175,7 +175,7 @@ fn source_of_limited_rate() {
     let path = Path { flows: vec![flow], warm_up: 10 * S, ..watch(video(&json!("bola")), 20_000_000) };
     let result = path.run();
     assert_eq!(result.flows[0].bytes_delivered, 50 * 1_000 / 8 * 3_000);
-    let reports: Vec<_> = result.transfers.iter().filter(|each| each.kind == Kind::Report).collect();
+    let reports: Vec<_> = result.transfers.iter().filter(|each| each.kind == TransferKind::Report).collect();
     assert!(reports.windows(2).all(|pair| pair[1].start.since(pair[0].start).0 == 8 * MS));
     assert!(reports.iter().all(|each| each.completed.since(each.start).seconds() < 1.05 * each.ideal.seconds()));
     assert!(reports.iter().all(|each| each.completed.since(each.start) >= each.ideal));

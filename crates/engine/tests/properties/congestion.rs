@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use sojourn_engine::packet::LoadFactor;
-use sojourn_engine::parameter::{Description, Kind};
+use sojourn_engine::parameter::{Description, ParameterKind};
 use sojourn_engine::tcp::congestion::{
     Ack, Algorithm, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs, RateSample, Timestamps,
 };
@@ -65,12 +65,12 @@ fn event() -> impl Strategy<Value = Event> {
 /// Values of a parameter: its default, its bounds, or any of its words.
 fn values(description: &Description) -> Vec<Value> {
     let bound = |bound: f64| {
-        if description.kind == Kind::Number { json!(bound) } else { json!(bound as u64) }
+        if description.kind == ParameterKind::Number { json!(bound) } else { json!(bound as u64) }
     };
     let mut values = vec![description.default.clone()];
     match description.kind {
-        Kind::Boolean => values.extend([json!(false), json!(true)]),
-        Kind::Choice => values.extend(description.choices.unwrap_or_default().iter().map(|word| json!(word))),
+        ParameterKind::Boolean => values.extend([json!(false), json!(true)]),
+        ParameterKind::Choice => values.extend(description.choices.unwrap_or_default().iter().map(|word| json!(word))),
         _ => values.extend([description.minimum, description.maximum].into_iter().flatten().map(bound)),
     }
     values

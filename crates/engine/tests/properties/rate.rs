@@ -9,7 +9,7 @@ use sojourn_engine::packet::{OptionsPool, Packet, flags};
 use sojourn_engine::tcp::profile::StackProfile;
 use sojourn_engine::tcp::sender::Address;
 use sojourn_engine::time::{Duration, Time};
-use sojourn_engine::traffic::{Blueprint, RateBased, Setting, Traffic};
+use sojourn_engine::traffic::{Blueprint, RateBased, SourceSetup, Traffic};
 
 /// The fate of a packet.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ impl Channel {
     fn new(parameters: &serde_json::Value, size: Option<u64>, fates: Vec<Fate>) -> Channel {
         let blueprint = Blueprint::of("tfrc", parameters).expect("valid parameters").expect("a source");
         let address = Address { flow: 0, first_hop: 0 };
-        let setting = Setting {
+        let setup = SourceSetup {
             address,
             return_address: Some(address),
             profile: Arc::new(StackProfile::default()),
@@ -53,7 +53,7 @@ impl Channel {
             seed: 1,
         };
         Channel {
-            source: blueprint.build(setting),
+            source: blueprint.build(setup),
             options: OptionsPool::default(),
             under_way: Vec::new(),
             fates,

@@ -25,7 +25,7 @@ use crate::tcp::profile::StackProfile;
 use crate::tcp::recovery::RecoveryKind;
 use crate::tcp::sender::Address;
 use crate::time::{Duration, Time};
-use crate::traffic::{self, Setting, Traffic};
+use crate::traffic::{self, SourceSetup, Traffic};
 use crate::workload::{self, Arrivals};
 use check::check;
 use links::{Epochs, add_pacing, build_links};
@@ -296,7 +296,7 @@ impl<'a> Builder<'a> {
         };
         let delay = |way: &[usize]| way.iter().fold(Duration::ZERO, |sum, link| sum + links[*link].delay);
         Ideal {
-            path: workload::Path {
+            path: workload::SlowestLink {
                 rate: there.iter().map(|link| links[*link].rate).min().unwrap_or_default(),
                 segment: stack.segment_size.0,
                 overhead,
@@ -333,7 +333,7 @@ impl<'a> Builder<'a> {
         let profile = Arc::new(self.stacks[flow.source.stack].clone());
         for _ in 0..flow.count {
             let index = self.flows.fixed.len() as u32;
-            let setting = Setting {
+            let setting = SourceSetup {
                 address: Address { flow: index, first_hop },
                 return_address: first_hop_back.map(|first_hop| Address { flow: index, first_hop }),
                 profile: Arc::clone(&profile),

@@ -7,10 +7,10 @@ use crate::tcp::recovery::RecoveryKind;
 use crate::time::Duration;
 use crate::units::Bytes;
 
-use super::{AlgorithmDefault, Counting, PacingClock, RttSamples, Setting, default_of, setting};
+use super::{AlgorithmDefault, Counting, PacingClock, ProfileSetting, RttSamples, default_of, setting};
 
 /// Linux 6.x with its default sysctls.
-pub(super) fn release_6() -> Vec<Setting> {
+pub(super) fn release_6() -> Vec<ProfileSetting> {
     vec![
         setting("initial_window", 10, "Linux include/net/tcp.h, TCP_INIT_CWND"),
         setting(
@@ -83,7 +83,7 @@ pub(super) fn release_6() -> Vec<Setting> {
 }
 
 /// Linux 6.x with what is changed in data centres, where round trips take less than a millisecond.
-pub(super) fn in_data_centre() -> Vec<Setting> {
+pub(super) fn in_data_centre() -> Vec<ProfileSetting> {
     let mut settings = release_6();
     for change in [
         setting(

@@ -145,7 +145,7 @@ parameters! {
     }
 }
 
-pub struct Setting {
+pub struct ProfileSetting {
     pub name: &'static str,
     /// The value, as in a specification.
     pub value: Value,
@@ -172,8 +172,8 @@ pub struct AlgorithmDefault {
     pub source: &'static str,
 }
 
-fn setting(name: &'static str, value: impl serde::Serialize, source: &'static str) -> Setting {
-    Setting { name, value: json!(value), source }
+fn setting(name: &'static str, value: impl serde::Serialize, source: &'static str) -> ProfileSetting {
+    ProfileSetting { name, value: json!(value), source }
 }
 
 fn default_of(

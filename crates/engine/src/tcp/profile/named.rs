@@ -2,24 +2,24 @@
 
 use serde_json::Value;
 
-use super::{AlgorithmDefault, Setting, StackProfile, linux, ns2, ns3};
+use super::{AlgorithmDefault, ProfileSetting, StackProfile, linux, ns2, ns3};
 
 pub struct NamedProfile {
     /// The name in a scenario.
     pub name: &'static str,
     pub title: &'static str,
     /// All settings, in the order of [`StackProfile`].
-    pub settings: Vec<Setting>,
+    pub settings: Vec<ProfileSetting>,
     /// Defaults that hold for one congestion control only.
     pub defaults: Vec<AlgorithmDefault>,
 }
 
 impl StackProfile {
     pub fn named() -> Vec<NamedProfile> {
-        let complete = |name, title, changes: Vec<Setting>, defaults| {
-            let mut settings: Vec<Setting> = StackProfile::describe()
+        let complete = |name, title, changes: Vec<ProfileSetting>, defaults| {
+            let mut settings: Vec<ProfileSetting> = StackProfile::describe()
                 .into_iter()
-                .map(|description| Setting {
+                .map(|description| ProfileSetting {
                     name: description.name,
                     value: description.default,
                     source: description.source,

@@ -6,14 +6,14 @@ use crate::tcp::recovery::RecoveryKind;
 use crate::time::Duration;
 use crate::units::Bytes;
 
-use super::{AlgorithmDefault, Counting, Setting, default_of, setting};
+use super::{AlgorithmDefault, Counting, ProfileSetting, default_of, setting};
 
 /// Payload of a packet, in bytes: `packetSize_`.
 const PACKET: Bytes = Bytes(1000);
 
 /// ns-2 release 2.35: Agent/TCP and the other one-way agents. They have no SYN-ACK, but their first packet is a SYN
 /// without payload (`syn_`), so that data starts one round trip later, as here.
-pub(super) fn release_2_35() -> Vec<Setting> {
+pub(super) fn release_2_35() -> Vec<ProfileSetting> {
     let default = "ns-2.35 tcl/lib/ns-default.tcl, Agent/TCP";
     vec![
         setting("segment_size", PACKET, "ns-2.35 tcl/lib/ns-default.tcl, packetSize_"),

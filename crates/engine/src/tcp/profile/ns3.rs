@@ -6,10 +6,10 @@ use crate::tcp::recovery::RecoveryKind;
 use crate::time::Duration;
 use crate::units::Bytes;
 
-use super::{AlgorithmDefault, ControlRtt, Counting, Setting, default_of, setting};
+use super::{AlgorithmDefault, ControlRtt, Counting, ProfileSetting, default_of, setting};
 
 /// The settings common to both releases of ns-3.
-fn common() -> Vec<Setting> {
+fn common() -> Vec<ProfileSetting> {
     vec![
         setting(
             "counting",
@@ -61,7 +61,7 @@ fn common() -> Vec<Setting> {
 }
 
 /// ns-3 release 3.30 (August 2019).
-pub(super) fn release_3_30() -> Vec<Setting> {
+pub(super) fn release_3_30() -> Vec<ProfileSetting> {
     let mut settings = common();
     settings.push(setting(
         "initial_window_after_syn_loss",
@@ -78,7 +78,7 @@ pub(super) fn release_3_30() -> Vec<Setting> {
 }
 
 /// ns-3 release 3.48.
-pub(super) fn release_3_48() -> Vec<Setting> {
+pub(super) fn release_3_48() -> Vec<ProfileSetting> {
     let mut settings = common();
     settings.push(setting(
         "initial_window_after_syn_loss",

@@ -9,7 +9,7 @@ mod sender;
 
 use std::sync::Arc;
 
-use super::{RateBased, Setting, Source, WindowSample};
+use super::{RateBased, Source, SourceSetup, WindowSample};
 use crate::about::{About, Listed};
 use crate::packet::{Options, OptionsHandle, OptionsPool, Packet, flags};
 use crate::tcp::profile::StackProfile;
@@ -90,15 +90,15 @@ impl Source for Tfrc {
         Ok(())
     }
 
-    fn new(parameters: Arc<TfrcParameters>, setting: Setting) -> Tfrc {
-        let segment = setting.profile.segment_size.0;
+    fn new(parameters: Arc<TfrcParameters>, setup: SourceSetup) -> Tfrc {
+        let segment = setup.profile.segment_size.0;
         Tfrc {
             receiver: Receiver::new(segment, &parameters),
             sender: Sender::new(segment, parameters),
-            profile: setting.profile,
-            address: setting.address,
-            return_address: setting.return_address.expect("a source that is not one-way is given a way back"),
-            remaining: setting.size,
+            profile: setup.profile,
+            address: setup.address,
+            return_address: setup.return_address.expect("a source that is not one-way is given a way back"),
+            remaining: setup.size,
             next: 0,
         }
     }

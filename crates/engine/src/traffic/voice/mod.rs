@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 pub use codec::Codec;
 
-use super::{Cbr, CbrParameters, Offered, RateBased, Setting, Source};
+use super::{Cbr, CbrParameters, Offered, RateBased, Source, SourceSetup};
 use crate::about::{About, Listed};
 use crate::packet::{OptionsPool, Packet};
 use crate::parameters;
@@ -130,8 +130,8 @@ impl Source for Voice {
         Cbr::offered(&as_rate(parameters))
     }
 
-    fn new(parameters: Arc<VoiceParameters>, setting: Setting) -> Voice {
-        let packets = Cbr::new(Arc::new(as_rate(&parameters)), setting).every(parameters.codec.interval());
+    fn new(parameters: Arc<VoiceParameters>, setup: SourceSetup) -> Voice {
+        let packets = Cbr::new(Arc::new(as_rate(&parameters)), setup).every(parameters.codec.interval());
         Voice { parameters, packets }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 use sojourn_engine::packet::{OptionsHandle, Packet, flags};
-use sojourn_engine::parameter::{Description, Kind};
+use sojourn_engine::parameter::{Description, ParameterKind};
 use sojourn_engine::queue::{Context, Discipline, DropCause, Limit, Outcome, QueueDiscipline};
 use sojourn_engine::random::{Purpose, Random};
 use sojourn_engine::time::{Duration, Time};
@@ -46,8 +46,8 @@ pub fn parameters(descriptions: &[Description], mut choose: impl FnMut(usize) ->
     let mut set = Map::new();
     for description in descriptions {
         let values: Vec<Value> = match description.kind {
-            Kind::Boolean => vec![false.into(), true.into()],
-            Kind::Choice => description.choices.unwrap().iter().map(|word| Value::from(*word)).collect(),
+            ParameterKind::Boolean => vec![false.into(), true.into()],
+            ParameterKind::Choice => description.choices.unwrap().iter().map(|word| Value::from(*word)).collect(),
             _ => continue,
         };
         set.insert(description.name.to_owned(), values[choose(values.len())].clone());
