@@ -22,11 +22,7 @@ class InputError(SojournError):
 
 
 def check_out(path: Path) -> None:
-    """Checks that a file can be where ``--out`` says.
-
-    Raises:
-        InputError: it cannot.
-    """
+    """Checks that a file can be where ``--out`` says."""
     if path.is_dir():
         raise InputError(f"--out {path}: a directory; give a file")
     if not path.parent.is_dir():

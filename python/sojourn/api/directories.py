@@ -34,10 +34,6 @@ def kept(planned: Plan, directory: str | Path) -> tuple[int, Mapping[Identity, i
     """How many of a campaign's runs have results in a directory, which need not be there, and how many are stale.
 
     A stale result is of the same run and backend, but of another build of it; the number of runs of each build is returned.
-
-    Raises:
-        InputError: the directory is no store, or one of another schema.
-        StoreFailed: its files cannot be read.
     """
     if not Path(directory).exists():
         return 0, {}
@@ -49,10 +45,6 @@ def judge(study: Study, directory: str | Path) -> list[Judged]:
     """Judges a study's claims by its runs in a directory, as many seeds as are there, and writes ``claims.csv``.
 
     The runs are those of the reading that was reproduced last.
-
-    Raises:
-        InputError: the directory is no store or has no run of the study, or the query of a claim cannot be answered.
-        StoreFailed: its files cannot be read or written.
     """
     claims = check_study(study)
     if not claims:
@@ -70,22 +62,13 @@ def readings(store: Store, study: Study) -> list[str]:
 
 
 def as_made(study: Study, store: Store) -> Study:
-    """A study under the reading that was reproduced last in a store; as stated if none was.
-
-    Raises:
-        InputError: the study no longer has it.
-    """
+    """A study under the reading that was reproduced last in a store; as stated if none was."""
     made = readings(store, study)
     return study.under(made[-1]) if made else study
 
 
 def by_reading(study: Study, store: Store) -> Mapping[str, Reproduction]:
-    """The comparison and the verdicts of a store's runs of a study, by the name of each reading that was reproduced there.
-
-    Raises:
-        InputError: there is no run, or a command's cells, settings or reading are no longer the study's.
-        StoreFailed: the store's files cannot be read or written.
-    """
+    """The comparison and the verdicts of a store's runs of a study, by the name of each reading that was reproduced there."""
     made = [study.under(reading) for reading in readings(store, study)]
     made.sort(key=lambda read: [AS_STATED, *study.readings].index(read.reading))
     return {read.reading: compare(read, kept_of_study(read, store)) for read in made}
@@ -96,10 +79,6 @@ def kept_of_study(study: Study, store: Store) -> Result:
 
     Of a cell that several of them made, with other settings, those of the latest. Where they are of several backends, the backend
     is the last of the axes; any build of it counts.
-
-    Raises:
-        InputError: there is none, or a command's cells or settings are no longer the study's.
-        StoreFailed: the store's files cannot be read or written.
     """
     store.consolidate()
     seeds = store.sql("SELECT DISTINCT seed FROM runs")["seed"].to_list()

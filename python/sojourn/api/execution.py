@@ -58,12 +58,7 @@ def carry_out(
     only: Mapping[str, str | Iterable[str]] | None,
     changes: Mapping[str, Any] | None,
 ) -> Result:
-    """Plans a campaign, carries it out and returns its result.
-
-    Raises:
-        InputError: the campaign, a backend, the cluster or the directory will not do.
-        RunFailed: a run failed.
-    """
+    """Plans a campaign, carries it out and returns its result."""
     observer, carriers = settings.observer, backends.several(settings.backend)
     with observer.checking(wanted.size) as checked:
         planned = campaigns.plan(wanted, carriers, checked)
@@ -129,11 +124,7 @@ def _store(out: str | Path | None, made_by: Iterable[Provenance], observer: Obse
 
 
 def complete(outcome: CampaignOutcome) -> Result:
-    """The result of a campaign of which every run must have succeeded.
-
-    Raises:
-        RunFailed: the first failure.
-    """
+    """The result of a campaign of which every run must have succeeded."""
     if outcome.failures:
         failed = first_failure(outcome.failures)
         failed.result = outcome.result if outcome.finished else None

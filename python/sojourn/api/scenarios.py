@@ -45,11 +45,7 @@ def campaign(
     only: Mapping[str, str | Iterable[str]] | None = None,
     changes: Mapping[str, Any] | None = None,
 ) -> Campaign:
-    """The campaign of a scenario, or of a scenario file or what stands for one; not checked yet.
-
-    Raises:
-        InputError: the file will not do, or there is no such axis, value or key.
-    """
+    """The campaign of a scenario, or of a scenario file or what stands for one; not checked yet."""
     if isinstance(scenario, Scenario):
         if only or changes:
             raise InputError("only a scenario file has axes to choose from and takes changes")
@@ -58,11 +54,7 @@ def campaign(
 
 
 def check_groups(wanted: Campaign, groups: Iterable[str]) -> None:
-    """Checks that a cell of a campaign has each of some groups of flows.
-
-    Raises:
-        InputError: none has one.
-    """
+    """Checks that a cell of a campaign has each of some groups of flows."""
     known = dict.fromkeys(flow["group"] for cell in wanted.cells() for flow in cell.specification["flows"])
     for group in groups:
         if group not in known:
@@ -76,11 +68,7 @@ def single_run(
     changes: Mapping[str, Any] | None = None,
     backend: str | Backend = backends.DEFAULT,
 ) -> Run:
-    """The one run of a scenario file, or of the cell of its sweep that ``only`` leaves; with the file's seed unless given.
-
-    Raises:
-        InputError: the file will not do, or it holds several cells; there is no such axis, value, key or backend.
-    """
+    """The one run of a scenario file, or of the cell of its sweep that ``only`` leaves; with the file's seed unless given."""
     wanted = campaign(path, 1, only, {**(changes or {}), **({} if seed is None else {"seed": seed})})
     if wanted.size > 1:
         axes = ", ".join(wanted.axes)

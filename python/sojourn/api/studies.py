@@ -88,11 +88,7 @@ def study_campaign(
     only: Mapping[str, str | Iterable[str]] | None = None,
     changes: Mapping[str, Any] | None = None,
 ) -> Campaign:
-    """The campaign of a study; not checked yet.
-
-    Raises:
-        InputError: there is no such axis, value or key.
-    """
+    """The campaign of a study; not checked yet."""
     return Campaign.of_matrix(study.part(labels_of(only), changes), seeds)
 
 
@@ -100,9 +96,6 @@ def compare(study: Study, result: Result, directory: Path | None = None) -> Repr
     """Puts a study's published values beside results of its runs, and judges its claims by them; of several backends by each.
 
     A directory, if given, gets ``cells.csv`` and, if there are claims, ``claims.csv``.
-
-    Raises:
-        InputError: the query of a claim cannot be answered.
     """
     published, claims = library.published_values(study), library.claims(study)
     compared: list[Compared] = []
@@ -122,9 +115,6 @@ def check_study(study: Study) -> list[Claim]:
     """Checks that each published value of a study has a run, each claim a query that can be asked, and each figure an entry.
 
     Returns the claims.
-
-    Raises:
-        InputError: one does not.
     """
     library.published_values(study)
     claims = library.claims(study)

@@ -25,15 +25,12 @@ class Timed:
 
     @property
     def identity(self) -> Identity:
-        """See ``Backend.identity``."""
         return self._simulator.identity
 
     def check(self, run: RunSpecification, given: Given, /) -> None:
-        """See ``Backend.check``."""
         self._simulator.check(run, given)
 
     def run(self, run: RunSpecification, /) -> RunResult:
-        """See ``Backend.run``."""
         text = specification.text(run)
         began = time.thread_time()
         tables = _engine.run(text)

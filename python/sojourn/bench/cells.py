@@ -20,11 +20,7 @@ SHARE = "of bare loop"
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Measures the CPU time of each cell, the median of ``extent.repeat`` processes.
-
-    Raises:
-        RunFailed: a cell's process failed.
-    """
+    """Measures the CPU time of each cell, the median of ``extent.repeat`` processes."""
     cells = piotrowska.cells({"tcp": CONTROLS})
     rows: list[Row] = []
     for axes in cells:

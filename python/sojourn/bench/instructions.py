@@ -102,12 +102,7 @@ CELLS: list[Cell | Gigabit] = [
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Counts the instructions of each cell.
-
-    Raises:
-        InputError: valgrind is not installed.
-        RunFailed: a run failed.
-    """
+    """Counts the instructions of each cell."""
     program = valgrind()
     if program is None:
         raise InputError(NEEDED)
@@ -146,21 +141,13 @@ def valgrind() -> str | None:
 
 
 def one_run(program: str, specification: RunSpecification) -> tuple[int, int]:
-    """Delivered data packets and instructions of one run; ``program`` is valgrind.
-
-    Raises:
-        RunFailed: the run failed, or delivered no packet.
-    """
+    """Delivered data packets and instructions of one run; ``program`` is valgrind."""
     once, twice = (counted(program, specification, calls) for calls in (1, 2))
     return once[0], twice[1] - once[1]
 
 
 def counted(program: str, specification: RunSpecification, calls: int) -> tuple[int, int]:
-    """Delivered data packets of a run, and instructions of a process that makes it ``calls`` times.
-
-    Raises:
-        RunFailed: the run failed, or delivered no packet.
-    """
+    """Delivered data packets of a run, and instructions of a process that makes it ``calls`` times."""
     with tempfile.TemporaryDirectory() as directory:
         profile = Path(directory) / "callgrind.out"
         prefix = [program, "--tool=callgrind", "--quiet", f"--callgrind-out-file={profile}"]

@@ -49,11 +49,7 @@ def fill(directory: Path, runs: int) -> tuple[Path, int, Path]:
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Measures each command with two stores, of which the larger has ten times as many runs.
-
-    Raises:
-        RunFailed: a command failed.
-    """
+    """Measures each command with two stores, of which the larger has ten times as many runs."""
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as directory:
         for runs in (round(FEWER * extent.scale), round(MORE * extent.scale)):

@@ -23,11 +23,7 @@ TARGET = 0.35
 
 
 def kernel() -> Backend:
-    """The first of the kernels that are built.
-
-    Raises:
-        InputError: there is none, or its guest is of another version of Sojourn.
-    """
+    """The first of the kernels that are built."""
     known = cache.kernels()
     return backends.named(f"linux:{known[0].name}" if known else "linux")
 
@@ -42,12 +38,7 @@ def missing() -> str | None:
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Measures runs of two durations in turn; the difference of their CPU times is the cost of the seconds between them.
-
-    Raises:
-        InputError: no kernel is built.
-        RunFailed: a run failed.
-    """
+    """Measures runs of two durations in turn; the difference of their CPU times is the cost of the seconds between them."""
     backend = kernel()
     seconds = MORE * extent.scale
     rows: list[Row] = []

@@ -64,11 +64,7 @@ class Took:
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Measures two campaigns, of which the larger has four times as many runs.
-
-    Raises:
-        RunFailed: a command failed.
-    """
+    """Measures two campaigns, of which the larger has four times as many runs."""
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as directory:
         fewer, more = (
@@ -111,11 +107,7 @@ def _campaign(rows: list[Row], directory: Path, runs: int, notify: Notify) -> di
 
 
 def measured(words: Sequence[str]) -> Took:
-    """What a command of Sojourn took, in a process of its own.
-
-    Raises:
-        RunFailed: it failed.
-    """
+    """What a command of Sojourn took, in a process of its own."""
     ended = subprocess.run([sys.executable, "-c", COMMAND, *words], capture_output=True, text=True, check=False)
     if ended.returncode != 0:
         raise RunFailed(f"bench: sojourn {words[0]} failed: {' '.join(ended.stderr.split())}")

@@ -48,12 +48,7 @@ NEEDED = "bench --against ns3: needs Debian's package libns3-dev (ns-3.37) and a
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Measures the CPU time of each cell in both, the medians of ``extent.repeat`` processes each.
-
-    Raises:
-        InputError: there is no ns-3, no compiler or no clone of the repository.
-        RunFailed: the program does not compile, or a run failed.
-    """
+    """Measures the CPU time of each cell in both, the medians of ``extent.repeat`` processes each."""
     rows: list[Row] = []
     compiler = find_compiler()
     with tempfile.TemporaryDirectory() as directory:
@@ -87,11 +82,7 @@ def measure(extent: Extent, notify: Notify) -> Part:
 
 
 def find_compiler() -> str:
-    """The path of a C++ compiler that finds ns-3.
-
-    Raises:
-        InputError: there is no ns-3, no compiler or no clone of the repository.
-    """
+    """The path of a C++ compiler that finds ns-3."""
     if not SOURCE.is_file():
         raise InputError("bench --against ns3: needs a clone of Sojourn's repository; an installed package has no bench/ns3")
     compiler = shutil.which("c++")
@@ -101,11 +92,7 @@ def find_compiler() -> str:
 
 
 def build(compiler: str, directory: Path) -> Path:
-    """Compiles the program into a directory and returns its path.
-
-    Raises:
-        RunFailed: the program does not compile.
-    """
+    """Compiles the program into a directory and returns its path."""
     program = directory / "dumbbell"
     command = [compiler, "-std=c++17", "-O2", str(SOURCE), "-o", str(program), *(f"-lns3-{library}" for library in LIBRARIES)]
     compiled = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -169,11 +156,7 @@ def arguments(specification: RunSpecification) -> list[str]:
 
 
 def simulate(program: Path, specification: RunSpecification) -> tuple[int, float]:
-    """Delivered data packets and CPU seconds of ns-3.
-
-    Raises:
-        RunFailed: the program failed.
-    """
+    """Delivered data packets and CPU seconds of ns-3."""
     ended = subprocess.run([str(program), *arguments(specification)], capture_output=True, text=True, check=False)
     if ended.returncode != 0:
         complaint = ended.stderr.strip().splitlines() or [f"it ended with status {ended.returncode}"]

@@ -22,11 +22,7 @@ NAME = "aimd"
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Compares the templates with New Reno in runs made in turn; figures are medians of ``extent.repeat``.
-
-    Raises:
-        RunFailed: a template cannot be loaded, or a run failed.
-    """
+    """Compares the templates with New Reno in runs made in turn; figures are medians of ``extent.repeat``."""
     reference = piotrowska.specification(CELL, extent.seconds)
     rows: list[Row] = []
     # Without a compiler there is nothing to measure of C.
@@ -62,11 +58,7 @@ def measure(extent: Extent, notify: Notify) -> Part:
 
 
 def controlled(reference: RunSpecification, language: str) -> tuple[RunSpecification, Loaded]:
-    """The same run with every flow under the template of a language, and that loaded.
-
-    Raises:
-        RunFailed: it cannot be loaded.
-    """
+    """The same run with every flow under the template of a language, and that loaded."""
     with tempfile.TemporaryDirectory() as folder:
         file, _ = starting.begin("tcp", NAME, language, Path(folder))
         own = source.read(file)

@@ -51,11 +51,6 @@ def measurable(notify: Notify) -> list[str]:
 
 
 def measure(names: Iterable[str], extent: Extent, notify: Notify) -> list[Part]:
-    """Measures the named parts, in the order of ``PARTS``.
-
-    Raises:
-        InputError: a part needs a program that is not installed.
-        RunFailed: a run of a part failed.
-    """
+    """Measures the named parts, in the order of ``PARTS``."""
     wanted = set(names)
     return [part(extent, notify) for name, part in PARTS.items() if name in wanted]

@@ -52,9 +52,6 @@ def measure(
     """Measures a number of calls of the engine, one after the other.
 
     ``prefix`` is a command that runs the process; ``environment`` is added to its environment.
-
-    Raises:
-        RunFailed: a call failed, or delivered no packet.
     """
     command = [*prefix, sys.executable, str(WORKER), _engine.__file__, str(calls)]
     variables = {**os.environ, **(environment or {})}

@@ -16,11 +16,7 @@ MILLISECOND = PICOSECONDS // 1000
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Times calls of ``_engine.run`` on a specification's text, one after the other in one process.
-
-    Raises:
-        RunFailed: the run failed.
-    """
+    """Times calls of ``_engine.run`` on a specification's text, one after the other in one process."""
     notify("short run")
     execution = process.measure(specification(), max(2, round(CALLS * min(1.0, extent.scale))))
     wall = statistics.median(execution.wall_seconds[1:]) * 1e3

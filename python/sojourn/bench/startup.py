@@ -52,12 +52,7 @@ COMMANDS = [
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Times each command and the reference in turn; a ratio is the median over the rounds.
-
-    Raises:
-        InputError: there is no command ``sojourn`` beside this Python.
-        RunFailed: a command failed.
-    """
+    """Times each command and the reference in turn; a ratio is the median over the rounds."""
     rounds = max(1, round(ROUNDS * min(1.0, extent.scale)))
     pairs: dict[str, list[tuple[float, float]]] = {command.name: [] for command in COMMANDS}
     for turn in range(rounds + 1):
@@ -88,12 +83,7 @@ def measure(extent: Extent, notify: Notify) -> Part:
 
 
 def user_seconds(command: Command) -> float:
-    """User CPU seconds of a command.
-
-    Raises:
-        InputError: there is no command ``sojourn`` beside this Python.
-        RunFailed: the command failed.
-    """
+    """User CPU seconds of a command."""
     program, *arguments = command.words
     path = sys.executable if program == PYTHON else sojourn()
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
@@ -107,11 +97,7 @@ def user_seconds(command: Command) -> float:
 
 
 def sojourn() -> str:
-    """The path of the command ``sojourn`` that belongs to this Python.
-
-    Raises:
-        InputError: there is none.
-    """
+    """The path of the command ``sojourn`` that belongs to this Python."""
     directory = Path(sys.executable).parent
     path = shutil.which(SOJOURN, path=str(directory))
     if path is None:

@@ -22,12 +22,7 @@ _SAMPLE = "=sample"
 
 
 def fill(directory: Path, planned: Plan, backend: Backend, sample: int) -> None:
-    """Makes a store of all runs of a plan, of which so many of each cell are carried out and the others repeat these.
-
-    Raises:
-        InputError: the directory is not empty.
-        RunFailed: a run failed.
-    """
+    """Makes a store of all runs of a plan, of which so many of each cell are carried out and the others repeat these."""
     Store(directory, create=True).close()
     axes = list(planned.axes)
     digest = parquet.Digest()

@@ -38,9 +38,6 @@ class Cluster:
     Args:
         address: where the scheduler is.
         notify: called with a line about each worker that is lost while runs are made.
-
-    Raises:
-        InputError: no scheduler at the address, or Dask is not installed.
     """
 
     def __init__(self, address: str, notify: Callable[[str], None] = lambda _: None) -> None:
@@ -68,11 +65,7 @@ class Cluster:
         self._client.close()
 
     def execute(self, runs: Iterable[Run]) -> Generator[Outcome]:
-        """Carries out all runs; see ``execution.execute``.
-
-        Raises:
-            ClusterLost: the scheduler has gone.
-        """
+        """Carries out all runs; see ``execution.execute``."""
         threads = sum(self._client.nthreads().values())
         loop = self._client.sync(_running_loop)
         handed_out: WeakSet[distributed.Future[bytes]] = WeakSet()
@@ -118,12 +111,7 @@ async def _running_loop() -> asyncio.AbstractEventLoop:
 
 
 def carry_out_there(run: Run) -> bytes:
-    """Carries out a run on a worker.
-
-    Raises:
-        InputError: the worker has no such backend.
-        RunFailed: the run could not be finished, or this worker has another build of its backend.
-    """
+    """Carries out a run on a worker."""
     backend = backends.named(run.backend.name)
     if backend.identity != run.backend:
         raise RunFailed(f"a worker of the cluster runs {backend.identity}, not {run.backend}")

@@ -32,11 +32,7 @@ def workers(jobs: int | None) -> int:
 
 
 def carry_out(run: Run, backend: Backend) -> bytes:
-    """The encoded record of a run: all of the work that a worker does for it.
-
-    Raises:
-        SojournError: the run failed, for want of memory too.
-    """
+    """The encoded record of a run: all of the work that a worker does for it."""
     RUN.set(run.label)
     try:
         return encode(of_run(run, backend.run(run.specification)))

@@ -17,11 +17,7 @@ MOST_RUNS = 10_000_000
 
 @dataclass(frozen=True)
 class Campaign:
-    """Cells with a number of seeds each. Cells are made on demand, each time they are iterated.
-
-    Raises:
-        InputError: there are more cells or runs than a campaign may have.
-    """
+    """Cells with a number of seeds each. Cells are made on demand, each time they are iterated."""
 
     name: str
     #: What errors call the source of the cells.
@@ -51,11 +47,7 @@ class Campaign:
 
     @classmethod
     def of_matrix(cls, matrix: Matrix, seeds: int | None = None) -> Self:
-        """All cells of a matrix, each with this number of seeds, or the number that its sweep sets.
-
-        Raises:
-            InputError: less than one seed, or more cells or runs than a campaign may have.
-        """
+        """All cells of a matrix, each with this number of seeds, or the number that its sweep sets."""
         until = None if seeds is not None else matrix.sweep.stopping
         repetitions = LEAST_SEEDS if until is not None else _positive(seeds if seeds is not None else matrix.sweep.seeds or 1)
         described = matrix.described()
@@ -65,22 +57,14 @@ class Campaign:
 
     @classmethod
     def of_scenario(cls, scenario: Scenario, seeds: int = 1) -> Self:
-        """The one cell of a scenario that is no file's.
-
-        Raises:
-            InputError: less than one seed.
-        """
+        """The one cell of a scenario that is no file's."""
         cell = Cell({NAME: scenario.name}, scenario)
         origin, description = f'scenario "{scenario.name}"', scenario.description
         return cls(scenario.name, origin, (NAME,), 1, lambda: [cell], _positive(seeds), description=description)
 
     @classmethod
     def of_cells(cls, name: str, cells: Sequence[Cell], seeds: int = 1) -> Self:
-        """Existing cells, which have the same axes.
-
-        Raises:
-            InputError: less than one seed.
-        """
+        """Existing cells, which have the same axes."""
         return cls(name, name, tuple(cells[0].axes), len(cells), lambda: cells, _positive(seeds))
 
     def cells(self) -> Iterator[Cell]:

@@ -126,9 +126,6 @@ def plan(campaign: Campaign, backend: Backend | Sequence[Backend], on_cell: Call
         campaign: what is to be run.
         backend: what will carry it out; several each carry out all of it, and the backend is then the last of the axes.
         on_cell: called after each cell that is fine.
-
-    Raises:
-        InputError: a cell makes no sense, a backend cannot do what it asks for, or two cells are the same.
     """
     carriers = backends.several(backend)
     cells: list[PlannedCell] = []

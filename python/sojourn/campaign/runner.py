@@ -48,9 +48,6 @@ def run(
         jobs: how many runs at once; as many as there are cores unless given.
         elsewhere: what carries out the runs instead of the backend here, such as the workers of a cluster.
         observer: what looks on.
-
-    Raises:
-        StoreFailed: results could not be kept; those that are kept stay.
     """
     observer = observer or Observer()
     store.begin([axis for axis in planned.axes if axis != BACKEND])

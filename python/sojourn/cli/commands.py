@@ -66,18 +66,15 @@ class Commands(Group):
     """A group whose commands are loaded when they are needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002, as click calls it
-        """See click."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002, as click calls it
-        """See click."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"sojourn.cli.{COMMANDS[cmd_name]}").command
         return command
 
     def sections(self, ctx: click.Context) -> Mapping[str, Collection[str]]:  # noqa: ARG002, as in Group
-        """See ``Group.sections``."""
         return SECTIONS
 
 

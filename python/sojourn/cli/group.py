@@ -16,7 +16,6 @@ class Group(click.Group):
         return {"Commands": self.list_commands(ctx)}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """See click."""
         sections = self.sections(ctx)
         widest = max(len(name) for names in sections.values() for name in names)
         for title, names in sections.items():

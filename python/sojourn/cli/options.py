@@ -29,7 +29,6 @@ class Command(click.Command):
     """A command whose help lists its options by section."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """See click."""
         sections: dict[str, list[tuple[str, str]]] = {section: [] for section in (CELLS, RESULTS, EXECUTION, OTHER)}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -55,7 +54,6 @@ class BackendName(click.ParamType[str]):
     name = "backend"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
-        """See click."""
         return [CompletionItem(name) for name in backends.BACKENDS if name.startswith(incomplete)]
 
 
@@ -195,11 +193,7 @@ def selection(only: tuple[str, ...]) -> dict[str, list[str]]:
 
 
 def cells_of(only: tuple[str, ...]) -> dict[str, list[str]]:
-    """Axes and the values of each that are wanted, where a group of flows cannot be chosen.
-
-    Raises:
-        InputError: one is.
-    """
+    """Axes and the values of each that are wanted, where a group of flows cannot be chosen."""
     wanted = selection(only)
     if GROUP in wanted:
         asked = f"--only {GROUP}={wanted[GROUP][0]}"

@@ -63,13 +63,11 @@ class Bar:
         self._bar.start()
 
     def show(self, tally: Tally, elapsed: float) -> None:
-        """See ``Display.show``."""
         left = tally.seconds_left(elapsed)
         speed = f"{tally.simulated_seconds / elapsed:.1f} simulated s/s"
         self._bar.update(self._task, completed=tally.ended, speed=speed, left=f"{left:.0f} s left" if left >= 1 else "")
 
     def stop(self) -> None:
-        """See ``Display.stop``."""
         self._bar.stop()
 
 
@@ -82,7 +80,6 @@ class Lines:
         self._total = total
 
     def show(self, tally: Tally, elapsed: float) -> None:
-        """See ``Display.show``."""
         line = {
             "done": tally.ended,
             "total": self._total,
@@ -202,17 +199,14 @@ class Terminal(Observer):
         self._out, self._progress, self._form = out, progress, form
 
     def notify(self, message: str, /) -> None:
-        """See ``Observer.notify``."""
         notify(message)
 
     @contextmanager
     def checking(self, cells: int, /) -> Iterator[Callable[[], None]]:
-        """See ``Observer.checking``."""
         with Checking(cells) as checking:
             yield checking.advance
 
     def planned(self, plan: Plan, stale: Counter[Identity], /) -> None:
-        """See ``Observer.planned``."""
         self.plan = plan
         if len(plan.cells) > 1:
             say(show.extent(plan), self._form)
@@ -236,7 +230,6 @@ class Terminal(Observer):
             raise
 
     def ended(self, outcome: CampaignOutcome, /) -> None:
-        """See ``Observer.ended``."""
         # In JSON the last line of progress has the number.
         if outcome.found and self._out is not None and self._progress == "bar":
             notify(show.resumed(outcome, self._out))

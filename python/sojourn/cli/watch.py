@@ -47,7 +47,6 @@ class Speed(click.ParamType[float]):
     name = "speed"
 
     def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """See click."""
         if value == AS_FAST_AS_CAN_BE:
             return math.inf
         try:

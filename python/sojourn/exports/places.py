@@ -9,24 +9,14 @@ from sojourn.store import write_whole
 
 
 def write_file(path: Path, write: Callable[[Path], object]) -> None:
-    """Writes a whole file or none.
-
-    Raises:
-        InputError: there is no place for it.
-        SojournError: it cannot be written.
-    """
+    """Writes a whole file or none."""
     check_out(path)
     with told(path):
         write_whole(path, write)
 
 
 def make_directory(path: Path) -> None:
-    """Makes a directory that may be there if it is empty.
-
-    Raises:
-        InputError: something else is there, or there is no place for it.
-        SojournError: it cannot be made.
-    """
+    """Makes a directory that may be there if it is empty."""
     if path.exists() and not path.is_dir():
         raise InputError(f"--out {path}: a file; give a new or empty directory")
     if not path.parent.is_dir():

@@ -32,9 +32,6 @@ def samples(run: Run, backend: str | Backend = backends.DEFAULT) -> Iterator[pl.
     """Carries out a run and looks at every connection at the start and after each interval; the columns are ``CONNECTIONS``.
 
     The rows come in order of time, some thousands at once.
-
-    Raises:
-        InputError: the run has no connections, or the backend cannot record them.
     """
     # Counts are of the measuring window; for all of the run it has to open at the start, which changes nothing else.
     pieces = backends.recording(backend).connections({**run.specification, "warm_up": 0}, interval(run))

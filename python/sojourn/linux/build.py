@@ -34,10 +34,6 @@ def build(given: Path | None, name: str | None, added: tuple[Path, ...], watch: 
         name: what it will be called; by default its version's first two numbers.
         added: files of modules that the source lacks.
         watch: is told how it goes.
-
-    Raises:
-        InputError: the source, the name, or a program that a build needs.
-        RunFailed: a step failed; its log says why.
     """
     tools.check()
     if name is not None and not NAME.fullmatch(name):

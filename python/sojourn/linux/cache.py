@@ -116,11 +116,7 @@ def unfinished() -> list[Path]:
 
 
 def named(name: str | None) -> Kernel:
-    """The kernel of a name; without a name, the only one.
-
-    Raises:
-        InputError: there is none, or there are several and no name says which.
-    """
+    """The kernel of a name; without a name, the only one."""
     known = {kernel.name: kernel for kernel in kernels()}
     if not known:
         raise InputError(f"no Linux kernel is built; `{BUILD}` makes one")

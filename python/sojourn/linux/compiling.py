@@ -40,9 +40,6 @@ def configure(source: Path, build: Path, log: Path) -> str:
 
     HZ cannot be chosen in User Mode Linux; the first of several defaults counts (Documentation/kbuild/kconfig-language.rst), so
     a definition before the kernel's own sets it, and the source stays as it is.
-
-    Raises:
-        RunFailed: the kernel cannot be configured so.
     """
     build.mkdir(parents=True, exist_ok=True)
     newer = f"{DUALPI2_OPTION}\n".encode() if (source / "net/sched" / DUALPI2).exists() else b""
@@ -60,11 +57,7 @@ def configure(source: Path, build: Path, log: Path) -> str:
 
 
 def compile_kernel(source: Path, build: Path, log: Path, jobs: int, on_file: Callable[[], None]) -> Path:
-    """Compiles a kernel, or goes on where that stopped, and returns its binary.
-
-    Raises:
-        RunFailed: it could not be compiled.
-    """
+    """Compiles a kernel, or goes on where that stopped, and returns its binary."""
     _make(source, build, log, [f"-j{jobs}", "linux"], {}, on_file)
     return build / "linux"
 

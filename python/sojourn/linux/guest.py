@@ -37,11 +37,7 @@ def program_digest() -> str:
 
 
 def compile_c(names: tuple[str, ...], target: Path, options: tuple[str, ...]) -> None:
-    """Compiles files of Sojourn's into a program or a library.
-
-    Raises:
-        RunFailed: the compiler refused.
-    """
+    """Compiles files of Sojourn's into a program or a library."""
     with tempfile.TemporaryDirectory(prefix="sojourn-guest-") as work:
         for name in (*names, *HEADERS):
             (Path(work) / name).write_bytes(source(name))

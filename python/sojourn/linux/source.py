@@ -22,11 +22,7 @@ OLDEST = (6, 1)
 
 
 def find(given: Path | None) -> Path:
-    """The source that was given, or the newest of Debian's packages.
-
-    Raises:
-        InputError: there is none.
-    """
+    """The source that was given, or the newest of Debian's packages."""
     if given is not None:
         if not given.exists():
             raise InputError(f"--source {given}: there is no such file or folder")
@@ -40,11 +36,7 @@ def find(given: Path | None) -> Path:
 
 
 def check_added(added: Iterable[Path]) -> None:
-    """Looks whether files can be added.
-
-    Raises:
-        InputError: one is not a module's only file, or it is not clear where it belongs.
-    """
+    """Looks whether files can be added."""
     for path in added:
         if not path.is_file():
             raise InputError(f"--add {path}: there is no such file")
@@ -75,10 +67,6 @@ def unpacked(source: Path, added: tuple[Path, ...], log: Path) -> tuple[Path, bo
 
     Returns:
         The folder, and whether it is a copy that may be removed.
-
-    Raises:
-        InputError: the source is too old, or unfit.
-        RunFailed: it could not be unpacked.
     """
     if source.is_dir() and not added:
         _check(source)

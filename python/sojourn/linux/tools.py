@@ -36,11 +36,7 @@ def find(program: str) -> Path | None:
 
 
 def check(programs: Iterable[str] = (*COMPILING, *GUEST)) -> None:
-    """Looks whether all programs are there.
-
-    Raises:
-        InputError: some are not; it names them and the packages that have them.
-    """
+    """Looks whether all programs are there."""
     packages = COMPILING | GUEST
     missing = {program: packages[program] for program in programs if find(program) is None}
     if not Path(C_HEADERS[0]).exists():

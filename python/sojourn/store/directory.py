@@ -101,16 +101,11 @@ class Store(Frames):
 
     @property
     def provenance(self) -> Sequence[Provenance]:
-        """What has made the runs, in order.
-
-        Raises:
-            InputError: the file that tells is damaged.
-        """
+        """What has made the runs, in order."""
         with self._failing():
             return provenance.read(self.directory)
 
     def begin(self, axes: Sequence[str]) -> None:
-        """See ``RunStore.begin``."""
         with self._failing():
             check_axes(axes, self._journal.axes())
             self._journal.add_axes(axes)
@@ -118,7 +113,6 @@ class Store(Frames):
                 self._journal.add_metrics(name, metrics_of(name))
 
     def among(self, keys: Sequence[str]) -> Set[str]:
-        """See ``RunStore.among``."""
         with self._failing():
             return self._journal.among(keys)
 
@@ -136,7 +130,6 @@ class Store(Frames):
             return self._journal.identities()
 
     def stale(self, requests: Iterable[str], backend: Identity) -> Counter[Identity]:
-        """See ``RunStore.stale``."""
         with self._failing():
             if not any(other.name == backend.name for other in self._journal.identities() if other != backend):
                 return Counter()
@@ -150,7 +143,6 @@ class Store(Frames):
             return [key for key, _ in filter(None, made)]
 
     def add(self, run: Run, record: bytes) -> None:
-        """See ``RunStore.add``."""
         with self._failing():
             self._journal.add(run, record)
 
@@ -230,11 +222,7 @@ class Store(Frames):
         return file if file.exists() else None
 
     def _checked(self, file: Path) -> Path:
-        """A file, of which all has been read once to see that it is as it was written.
-
-        Raises:
-            StoreFailed: it is not.
-        """
+        """A file, of which all has been read once to see that it is as it was written."""
         now = file.stat()
         state = (str(file), now.st_ino, now.st_size, now.st_mtime_ns)
         if state not in self._whole:
@@ -244,11 +232,7 @@ class Store(Frames):
         return file
 
     def _check_named(self, text: str) -> None:
-        """Checks the files that a query may read: those of frames that it names, and all if it may name files.
-
-        Raises:
-            StoreFailed: one is damaged.
-        """
+        """Checks the files that a query may read: those of frames that it names, and all if it may name files."""
         words = text.casefold()
         anything = "parquet" in words or "query" in words
         for name in NAMES:
@@ -296,11 +280,7 @@ class Store(Frames):
             raise
 
     def _blame_files(self) -> None:
-        """Looks whether a file can be read.
-
-        Raises:
-            StoreFailed: one cannot.
-        """
+        """Raises ``StoreFailed`` if a file is damaged."""
         for file in parquet.paths(self.directory):
             if file.exists() and seal.is_broken(file):
                 raise StoreFailed(f"{file}: is damaged; {UNCHANGED}") from None

@@ -26,11 +26,9 @@ class InMemory:
         return len(self._records)
 
     def begin(self, axes: Sequence[str]) -> None:
-        """See ``RunStore.begin``."""
         check_axes(axes)
 
     def among(self, keys: Sequence[str]) -> Set[str]:
-        """See ``RunStore.among``."""
         return self._records.keys() & set(keys)
 
     def stale(self, _requests: Iterable[str], _backend: Identity) -> Counter[Identity]:
@@ -38,7 +36,6 @@ class InMemory:
         return Counter()
 
     def add(self, run: Run, record: bytes) -> None:
-        """See ``RunStore.add``."""
         self._records.setdefault(run.key, record)
 
     def consolidate(self) -> Set[str]:
@@ -46,7 +43,6 @@ class InMemory:
         return set()
 
     def result(self, axes: Sequence[str], keys: Callable[[], Iterator[str]] | None) -> Result:
-        """See ``RunStore.result``."""
         wanted = self._records if keys is None else self._records.keys() & set(keys())
         records = [decode(self._records[key]) for key in wanted]
         records.sort(key=lambda record: ([record.axes[axis] for axis in axes], record.seed, record.key))

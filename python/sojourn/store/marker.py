@@ -24,11 +24,7 @@ def is_there(directory: Path) -> bool:
 
 
 def make(directory: Path) -> None:
-    """Makes the directory a store; it must be new or empty. Several processes may try at once.
-
-    Raises:
-        InputError: it holds anything else, or cannot be made.
-    """
+    """Makes the directory a store; it must be new or empty. Several processes may try at once."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         held = sorted(entry.name for entry in directory.iterdir() if not entry.name.startswith(f".{NAME}."))
@@ -52,11 +48,7 @@ def make(directory: Path) -> None:
 
 
 def check(directory: Path) -> None:
-    """Sees to it that the store can be read by this version.
-
-    Raises:
-        InputError: the directory is no store, or one of another schema.
-    """
+    """Sees to it that the store can be read by this version."""
     try:
         said = _read(directory)
     except FileNotFoundError:

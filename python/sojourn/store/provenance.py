@@ -53,11 +53,7 @@ def note(directory: Path, provenance: Provenance) -> None:
 
 
 def read(directory: Path) -> Sequence[Provenance]:
-    """All lines, in the order in which they came; none of a directory that no command was noted in.
-
-    Raises:
-        InputError: the file is damaged.
-    """
+    """All lines, in the order in which they came; none of a directory that no command was noted in."""
     path = directory / NAME
     if not path.exists():
         return []

@@ -80,9 +80,6 @@ def ask(here: Tables, text: str, also: Mapping[str, Tables] | None = None) -> pl
     """What a query finds in the tables of a store, and in those of others: ``NAME.runs`` is a table of the store of that name.
 
     The query may also name other files of the directories.
-
-    Raises:
-        InputError: the query is wrong, or does more than read; ``Unanswered`` if a file may be to blame.
     """
     import duckdb
 
@@ -139,9 +136,6 @@ def find(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame:
     """What a query finds in a database.
 
     A query that needs more memory than the database may use, such as for a median of many values, gets what the machine has.
-
-    Raises:
-        InputError: the query is wrong, or does more than read; ``Unanswered`` if what it reads may be to blame.
     """
     import duckdb
 
@@ -215,7 +209,6 @@ def _check(text: str) -> None:
     """Checks that a text is one query that only reads.
 
     Raises:
-        InputError: it is not.
         duckdb.Error: it cannot be parsed.
     """
     import duckdb

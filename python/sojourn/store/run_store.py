@@ -13,11 +13,7 @@ class RunStore(Protocol):
     """Keeps the results of runs, each once."""
 
     def begin(self, axes: Sequence[str]) -> None:
-        """Prepares for runs with these axes.
-
-        Raises:
-            InputError: an axis cannot be the name of a column.
-        """
+        """Prepares for runs with these axes."""
         ...
 
     def close(self) -> None:
