@@ -174,7 +174,7 @@ def test_commands_need_no_memory(command: str, two_stores: Sequence[Mapping[str,
     """
 
     def grown() -> float:
-        less, more = (many_runs.measured(commands[command]).megabytes for commands in two_stores)
+        less, more = (many_runs.took(commands[command])["memory_megabytes"] for commands in two_stores)
         return more - less
 
     assert any(grown() < BYTES_A_RUN * (MORE - FEWER) / MB for _ in range(3))

@@ -1,15 +1,13 @@
 """Speed: delivered data packets for each CPU second, in every cell of the study piotrowska with a single congestion control."""
 
 import statistics
+from operator import truediv
 
 from sojourn.bench import piotrowska, process, yardstick
-from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target, geometric_mean
+from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target, geometric_mean, values
 from sojourn.specification import RunSpecification, flow_count
 
 CONTROLS = ["newreno", "cubic", "compound"]
-
-#: The cell that is also run without its queue's statistics, to measure their cost.
-WITHOUT_STATISTICS = {"scenario": "DC", "load": "UC", "tcp": "newreno", "queue": "droptail"}
 
 #: Targets in packets for each CPU second: of all cells, of each of them, and of the one without statistics.
 GEOMETRIC_MEAN, SLOWEST, WITHOUT = 4e6, 2.5e6, 5e6
@@ -27,26 +25,28 @@ def measure(extent: Extent, notify: Notify) -> Part:
         notify(f"cells: {'/'.join(axes.values())}")
         rows.append({**axes, **_measured(piotrowska.specification(axes, extent.seconds), extent.repeat)})
     notify("cells: without queue statistics")
-    bare = without_statistics(piotrowska.specification(WITHOUT_STATISTICS, extent.seconds))
-    without: Row = {**WITHOUT_STATISTICS, **_measured(bare, extent.repeat)}
-    speeds, shares = [_speed(row) for row in rows], [_share(row) for row in rows]
+    # To measure their cost.
+    bare = without_statistics(piotrowska.specification(piotrowska.FEW_FLOWS, extent.seconds))
+    rows.append({**piotrowska.FEW_FLOWS, **_measured(bare, extent.repeat)})
+    *speeds, speed_without = values(rows, "packets_per_cpu_second")
+    *shares, share_without = values(rows, "share_of_bare_loop")
     return Part(
         name="cells",
-        title=f"Speed in {len(rows)} cells of the study piotrowska, the access link for ten times as long as the data centre",
+        title=f"Speed in {len(cells)} cells of the study piotrowska, the access link for ten times as long as the data centre",
         method=f"Delivered data packets of the run by the CPU time of a process of its own, medians of {extent.repeat}. "
         f"The bare loop, timed after each cell, delivers {yardstick.KNOWN / 1e6:g} M where the targets were set.",
         measurements=[
             Measurement("geometric mean", geometric_mean(speeds), UNIT, Target("at least", GEOMETRIC_MEAN)),
             Measurement("slowest cell", min(speeds), UNIT, Target("at least", SLOWEST)),
-            Measurement("without queue statistics", _speed(without), UNIT, Target("at least", WITHOUT)),
-            Measurement("bare loop", statistics.median(_speed(row) / _share(row) for row in rows), UNIT),
+            Measurement("without queue statistics", speed_without, UNIT, Target("at least", WITHOUT)),
+            Measurement("bare loop", statistics.median(map(truediv, speeds, shares)), UNIT),
             Measurement(
                 "geometric mean, share", geometric_mean(shares), SHARE, Target("at least", GEOMETRIC_MEAN / yardstick.KNOWN)
             ),
             Measurement("slowest cell, share", min(shares), SHARE, Target("at least", SLOWEST / yardstick.KNOWN)),
-            Measurement("without queue statistics, share", _share(without), SHARE, Target("at least", WITHOUT / yardstick.KNOWN)),
+            Measurement("without queue statistics, share", share_without, SHARE, Target("at least", WITHOUT / yardstick.KNOWN)),
         ],
-        rows=[*rows, without],
+        rows=rows,
     )
 
 
@@ -67,11 +67,3 @@ def _measured(specification: RunSpecification, repeat: int) -> Row:
         "packets_per_cpu_second": packets / cpu_seconds,
         "share_of_bare_loop": packets / cpu_seconds / yardstick.bare_loop(repeat),
     }
-
-
-def _speed(row: Row) -> float:
-    return float(row["packets_per_cpu_second"])
-
-
-def _share(row: Row) -> float:
-    return float(row["share_of_bare_loop"])

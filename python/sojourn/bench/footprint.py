@@ -15,8 +15,8 @@ are in flight together. The slope of the peak over the number of flows, less fou
 import statistics
 
 from sojourn.bench import process
-from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
-from sojourn.scenario import from_data
+from sojourn.bench.dumbbell import dumbbell
+from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target, values
 from sojourn.specification import RunSpecification, specify
 
 SEGMENT = 1448
@@ -34,13 +34,13 @@ def measure(extent: Extent, notify: Notify) -> Part:
     for packets in (round(count * extent.scale) for count in PACKETS):
         notify(f"memory: {packets} packets in flight")
         rows.append(_row(SHARED_BY, packets // SHARED_BY))
-    packet_bytes = [float(row["memory_bytes"]) / int(row["packets_in_flight"]) for row in rows]
+    packet_bytes = values(rows, "bytes_a_packet_in_flight")
     packet = statistics.mean(packet_bytes)
     for flows in (round(count * extent.scale) for count in FLOWS):
         notify(f"memory: {flows} flows")
         rows.append(_row(flows, WINDOW))
-    fewer, more = rows[-2:]
-    slope = (float(more["memory_bytes"]) - float(fewer["memory_bytes"])) / (int(more["flows"]) - int(fewer["flows"]))
+    (less, more), (fewer, many) = values(rows[-2:], "memory_bytes"), values(rows[-2:], "flows")
+    slope = (more - less) / (many - fewer)
     return Part(
         name="memory",
         title="Memory: peak resident set of a process less what was resident before its run",
@@ -59,28 +59,16 @@ def measure(extent: Extent, notify: Notify) -> Part:
 
 def specification(flows: int, window: int) -> RunSpecification:
     """Flows that keep ``window`` segments each in flight, on a path of 200 ms."""
-    fast = {"rate": "400 Gbit/s", "delay": "0 s"}
-    scenario = {
-        "name": "memory",
-        "duration": "1 s",
-        "stack": {
-            "profile": "rfc",
-            "segment_size": f"{SEGMENT} B",
-            "initial_window": window,
-            "send_buffer": f"{window * SEGMENT} B",
-            "receive_buffer": "1 GB",
-            "delayed_ack_count": 1000,
-        },
-        "network": {
-            "dumbbell": {
-                "senders": [{"name": "sender", **fast}],
-                "receivers": [{"name": "receiver", **fast}],
-                "bottleneck": {"rate": "400 Gbit/s", "delay": "100 ms"},
-            }
-        },
-        "flows": [{"from": "sender", "to": "receiver", "tcp": "newreno", "count": flows, "start_within": "20 ms"}],
+    stack = {
+        "profile": "rfc",
+        "segment_size": f"{SEGMENT} B",
+        "initial_window": window,
+        "send_buffer": f"{window * SEGMENT} B",
+        "receive_buffer": "1 GB",
+        "delayed_ack_count": 1000,
     }
-    return specify(from_data(scenario, "bench memory"), seed=1)
+    bottleneck, access = {"rate": "400 Gbit/s", "delay": "100 ms"}, {"rate": "400 Gbit/s", "delay": "0 s"}
+    return specify(dumbbell("memory", "1 s", bottleneck, {"count": flows, "start_within": "20 ms"}, access, stack=stack), seed=1)
 
 
 def _row(flows: int, window: int) -> Row:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from sojourn.bench import piotrowska, process, queues
+from sojourn.bench.dumbbell import dumbbell
 from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
 from sojourn.errors import InputError, RunFailed
-from sojourn.scenario import from_data
 from sojourn.specification import RunSpecification, specify
 
 NEEDED = "bench --only instructions: needs valgrind (Debian's package valgrind)"
@@ -52,26 +52,14 @@ class Gigabit:
 
     def specification(self, seconds: float) -> RunSpecification:
         """The run, for this simulated time."""
-        host = {"rate": "10 Gbit/s"}
         bottleneck = {"rate": "1 Gbit/s", "delay": "5 ms", "queue": {"name": "droptail", "limit": "1000 packets"}}
-        dumbbell = {
-            "senders": [{"name": "servers", **host}],
-            "receivers": [{"name": "clients", **host}],
-            "bottleneck": bottleneck,
-        }
-        data = {
-            "name": self.name,
-            "duration": f"{seconds * 1e3:.0f} ms",
-            "network": {"dumbbell": dumbbell},
-            "flows": [{"from": "servers", "to": "clients", "tcp": "newreno", **self.flows}],
-        }
-        return specify(from_data(data, self.name), 1)
+        return specify(dumbbell(self.name, f"{seconds * 1e3:.0f} ms", bottleneck, self.flows), 1)
 
 
 CELLS: list[Cell | Gigabit] = [
     Cell(
         "data centre, 9 New Reno, DropTail",
-        {"scenario": "DC", "load": "UC", "tcp": "newreno", "queue": "droptail"},
+        piotrowska.FEW_FLOWS,
         reference=2610,
     ),
     Cell(

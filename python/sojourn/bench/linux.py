@@ -6,10 +6,10 @@ import statistics
 from sojourn import backends
 from sojourn.backends.backend import Backend
 from sojourn.bench import yardstick
+from sojourn.bench.dumbbell import dumbbell
 from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
 from sojourn.errors import InputError
 from sojourn.linux import cache
-from sojourn.scenario import from_data
 from sojourn.specification import RunSpecification, specify
 
 #: Flows that share the link, each number a measurement of its own.
@@ -72,23 +72,9 @@ def measure(extent: Extent, notify: Notify) -> Part:
 
 def specification(flows: int, seconds: float) -> RunSpecification:
     """Some flows of CUBIC from one host over a link of 50 Mbit/s."""
-    data = {
-        "name": "linux",
-        "duration": f"{seconds} s",
-        "stack": "linux-6",
-        "network": {
-            "dumbbell": {
-                "senders": [{"name": "s", "rate": "10 Gbit/s"}],
-                "receivers": [{"name": "r", "rate": "10 Gbit/s"}],
-                "bottleneck": {
-                    **{"rate": "50 Mbit/s", "delay": "20 ms"},
-                    "queue": {"name": "droptail", "limit": "200 packets"},
-                },
-            }
-        },
-        "flows": [{"from": "s", "to": "r", "tcp": "cubic", "count": flows, "start_within": "1 s"}],
-    }
-    return specify(from_data(data, "bench"), 1)
+    bottleneck = {"rate": "50 Mbit/s", "delay": "20 ms", "queue": {"name": "droptail", "limit": "200 packets"}}
+    some = {"tcp": "cubic", "count": flows, "start_within": "1 s"}
+    return specify(dumbbell("linux", f"{seconds} s", bottleneck, some, stack="linux-6"), 1)
 
 
 def _cpu(backend: Backend, run: RunSpecification) -> float:

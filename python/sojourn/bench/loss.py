@@ -3,8 +3,8 @@
 import statistics
 
 from sojourn.bench import process
+from sojourn.bench.dumbbell import dumbbell
 from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
-from sojourn.scenario import from_data
 from sojourn.specification import RunSpecification, specify
 
 SEGMENT = 1448
@@ -56,30 +56,16 @@ def measure(extent: Extent, notify: Notify) -> Part:
 
 def specification(send_buffer: int) -> RunSpecification:
     """The flow with a send buffer of this many segments."""
-    scenario = {
-        "name": "loss",
-        "duration": "20 s",
-        "sender_overhead": "0 s",
-        "stack": {
-            "profile": "rfc",
-            "segment_size": f"{SEGMENT} B",
-            "send_buffer": f"{send_buffer * SEGMENT} B",
-            "receive_buffer": f"{UNBOUNDED * SEGMENT} B",
-        },
-        "network": {
-            "dumbbell": {
-                "senders": [{"name": "sender", "rate": "10 Gbit/s", "delay": "1 ms"}],
-                "receivers": [{"name": "receiver", "rate": "10 Gbit/s", "delay": "1 ms"}],
-                "bottleneck": {
-                    "rate": "1 Gbit/s",
-                    "delay": "48 ms",
-                    "queue": {"name": "droptail", "limit": f"{QUEUE} packets"},
-                },
-            }
-        },
-        "flows": [{"from": "sender", "to": "receiver", "tcp": "newreno", "start": "0 s", "size": f"{SEGMENTS * SEGMENT} B"}],
+    stack = {
+        "profile": "rfc",
+        "segment_size": f"{SEGMENT} B",
+        "send_buffer": f"{send_buffer * SEGMENT} B",
+        "receive_buffer": f"{UNBOUNDED * SEGMENT} B",
     }
-    return specify(from_data(scenario, "bench loss"), seed=1)
+    bottleneck = {"rate": "1 Gbit/s", "delay": "48 ms", "queue": {"name": "droptail", "limit": f"{QUEUE} packets"}}
+    flow = {"start": "0 s", "size": f"{SEGMENTS * SEGMENT} B"}
+    access = {"rate": "10 Gbit/s", "delay": "1 ms"}
+    return specify(dumbbell("loss", "20 s", bottleneck, flow, access, sender_overhead="0 s", stack=stack), seed=1)
 
 
 def _row(losses: str, execution: process.Execution) -> Row:

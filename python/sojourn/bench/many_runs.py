@@ -5,15 +5,13 @@ peak of its parent.
 """
 
 import json
-import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
-from sojourn.errors import RunFailed
+from sojourn.bench import process
+from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target, values
 
 #: Runs of the smaller and of the larger campaign.
 FEWER, MORE = 5_000, 20_000
@@ -50,65 +48,65 @@ ended = status(sys.argv[1:])
 peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
 used = resource.getrusage(resource.RUSAGE_SELF)
 print()
-print(json.dumps({"megabytes": int(peak.split()[1]) * 1024 / 1e6, "cpu_seconds": used.ru_utime + used.ru_stime}))
+print(json.dumps({"memory_megabytes": int(peak.split()[1]) * 1024 / 1e6, "cpu_seconds": used.ru_utime + used.ru_stime}))
 sys.exit(ended)
 """
 
 
-@dataclass(frozen=True)
-class Took:
-    """What a command took."""
-
-    megabytes: float
-    cpu_seconds: float
+QUERY = "select rate, avg(jain), count(*) from runs group by rate"
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
     """Measures two campaigns, of which the larger has four times as many runs."""
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as directory:
-        fewer, more = (
-            _campaign(rows, Path(directory), CELLS * max(1, round(runs * extent.scale / CELLS)), notify) for runs in (FEWER, MORE)
-        )
-    runs = int(rows[-1]["runs"])
-    measurements = [
-        Measurement(f"{name}: peak memory with {runs} runs", took.megabytes, "MB", Target("below", 300.0))
-        for name, took in more.items()
-    ]
-    grown = more["run"].megabytes - fewer["run"].megabytes
+        for runs in (CELLS * max(1, round(runs * extent.scale / CELLS)) for runs in (FEWER, MORE)):
+            rows += measured("many-runs", runs, _commands(Path(directory), runs), notify)
+    more = rows[len(rows) // 2 :]
+    less, most = rows[0], more[0]
+    resumed = next(row for row in more if row["command"] == "resume")
+    before, after = values([less, most], "memory_megabytes")
     return Part(
         name="many-runs",
         title="Many runs of 20 ms: peak memory and CPU time of commands",
-        method=f"Each command in a process of its own, with {rows[0]['runs']} and with {runs} runs in {CELLS} cells.",
+        method=f"Each command in a process of its own, with {less['runs']} and with {most['runs']} runs in {CELLS} cells.",
         measurements=[
-            *measurements,
-            Measurement("run: growth of peak memory, four times the runs", grown, "MB"),
-            Measurement("run: CPU time of a run", 1e3 * more["run"].cpu_seconds / runs, "ms"),
-            Measurement("resume: CPU time", more["resume"].cpu_seconds, "s"),
+            *peaks(more, f" with {most['runs']} runs"),
+            Measurement("run: growth of peak memory, four times the runs", after - before, "MB"),
+            Measurement("run: CPU time of a run", 1e3 * float(most["cpu_seconds"]) / int(most["runs"]), "ms"),
+            Measurement("resume: CPU time", float(resumed["cpu_seconds"]), "s"),
         ],
         rows=rows,
     )
 
 
-def _campaign(rows: list[Row], directory: Path, runs: int, notify: Notify) -> dict[str, Took]:
+def _commands(directory: Path, runs: int) -> dict[str, list[str]]:
+    """The commands that are measured, by what they are called: the first makes the runs."""
     file, results = directory / "many.toml", str(directory / str(runs))
     file.write_text(SCENARIO, encoding="utf-8")
     again = ["run", str(file), "--seeds", str(runs // CELLS), "--out", results]
-    query = "select rate, avg(jain), count(*) from runs group by rate"
-    commands = {"run": again, "resume": again, "query": ["query", results, query], "report": ["report", results]}
-    took: dict[str, Took] = {}
+    return {"run": again, "resume": again, "query": ["query", results, QUERY], "report": ["report", results]}
+
+
+def measured(part: str, runs: int, commands: Mapping[str, Sequence[str]], notify: Notify) -> list[Row]:
+    """What each command took with so many runs."""
+    rows: list[Row] = []
     for name, words in commands.items():
-        notify(f"many-runs: {name} with {runs} runs")
-        took[name] = measured(words)
-        rows.append(
-            {"runs": runs, "command": name, "memory_megabytes": took[name].megabytes, "cpu_seconds": took[name].cpu_seconds}
-        )
-    return took
+        notify(f"{part}: {name} with {runs} runs")
+        rows.append({"runs": runs, "command": name, **took(words)})
+    return rows
 
 
-def measured(words: Sequence[str]) -> Took:
-    """What a command of Sojourn took, in a process of its own."""
-    ended = subprocess.run([sys.executable, "-c", COMMAND, *words], capture_output=True, text=True, check=False)
-    if ended.returncode != 0:
-        raise RunFailed(f"bench: sojourn {words[0]} failed: {' '.join(ended.stderr.split())}")
-    return Took(**json.loads(ended.stdout.splitlines()[-1]))
+def took(words: Sequence[str]) -> dict[str, float]:
+    """What a command of Sojourn took in a process of its own: ``memory_megabytes`` and ``cpu_seconds``."""
+    said = process.output(f"sojourn {words[0]}", [sys.executable, "-c", COMMAND, *words])
+    numbers: dict[str, float] = json.loads(said.splitlines()[-1])
+    return numbers
+
+
+def peaks(rows: Sequence[Row], of: str = "") -> list[Measurement]:
+    """The peak memory of each command."""
+    return [
+        Measurement(f"{row['command']}: peak memory{of}", float(row["memory_megabytes"]), "MB", Target("below", 300.0))
+        for row in rows
+    ]

@@ -75,6 +75,11 @@ class Extent:
 STANDARD = Extent(seconds=10.0, repeat=3)
 
 
+def values(rows: Iterable[Row], name: str) -> list[float]:
+    """The numbers of a column."""
+    return [float(row[name]) for row in rows]
+
+
 def geometric_mean(values: Iterable[float]) -> float:
     """The geometric mean of positive values."""
     logarithms = [math.log(value) for value in values]

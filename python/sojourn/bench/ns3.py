@@ -22,7 +22,7 @@ import tempfile
 from pathlib import Path
 
 from sojourn.bench import piotrowska, process
-from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target, geometric_mean
+from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target, geometric_mean, values
 from sojourn.errors import InputError, RunFailed
 from sojourn.specification import RunSpecification, flow_count
 from sojourn.units import PICOSECONDS
@@ -58,7 +58,7 @@ def measure(extent: Extent, notify: Notify) -> Part:
         for number, axes in enumerate(cells):
             notify(f"ns-3: {'/'.join(axes.values())}, {number + 1} of {len(cells)}")
             rows.append({**axes, **_compared(program, piotrowska.specification(axes, extent.seconds, CHANGES), extent.repeat)})
-    ratios = [float(row["ratio"]) for row in rows]
+    ratios = values(rows, "ratio")
     return Part(
         name="ns3",
         title=f"Speed relative to ns-3 in {len(rows)} cells of the study piotrowska, data packets for each CPU second",

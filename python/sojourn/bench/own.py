@@ -8,7 +8,6 @@ from typing import Any
 
 from sojourn import _engine, specification
 from sojourn.bench import piotrowska
-from sojourn.bench.controls import CELL
 from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
 from sojourn.errors import RunFailed
 from sojourn.plugins import source, starting
@@ -23,7 +22,7 @@ NAME = "aimd"
 
 def measure(extent: Extent, notify: Notify) -> Part:
     """Compares the templates with New Reno in runs made in turn; figures are medians of ``extent.repeat``."""
-    reference = piotrowska.specification(CELL, extent.seconds)
+    reference = piotrowska.specification(piotrowska.FEW_FLOWS, extent.seconds)
     rows: list[Row] = []
     # Without a compiler there is nothing to measure of C.
     languages = [language for language in starting.ENDINGS if language != "c" or compiler() is not None]

@@ -11,6 +11,10 @@ from sojourn.units import PICOSECONDS
 
 STUDY = "piotrowska"
 
+#: The cell of the data centre with nine flows, which most parts derive theirs from, and the one with 90.
+FEW_FLOWS = {"scenario": "DC", "load": "UC", "tcp": "newreno", "queue": "droptail"}
+SOME_FLOWS = {**FEW_FLOWS, "load": "MC"}
+
 #: Duration of a cell relative to the data centre's, by scenario. The access link has a tenth of its rate, so both deliver about
 #: as many packets.
 LENGTHS = {"DC": 1, "AL": 10}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn import _engine
-from sojourn.bench.measurements import Extent, Notify
+from sojourn.bench.measurements import Extent, Measurement, Notify, Target
 from sojourn.errors import RunFailed
 from sojourn.specification import RunSpecification
 from sojourn.specification import text as text_of
@@ -54,15 +54,20 @@ def measure(
     ``prefix`` is a command that runs the process; ``environment`` is added to its environment.
     """
     command = [*prefix, sys.executable, str(WORKER), _engine.__file__, str(calls)]
-    variables = {**os.environ, **(environment or {})}
-    ended = subprocess.run(command, input=text_of(specification), capture_output=True, text=True, check=False, env=variables)
-    if ended.returncode != 0:
-        complaint = ended.stderr.strip().splitlines() or [f"its process ended with status {ended.returncode}"]
-        raise RunFailed(f"bench: a run failed: {complaint[-1]}")
-    execution = Execution(**json.loads(ended.stdout))
+    execution = Execution(**json.loads(output("a run", command, text_of(specification), environment)))
     if execution.data_packets == 0:
         raise RunFailed("bench: a run delivered no packet; give more --seconds")
     return execution
+
+
+def output(what: str, command: Sequence[str], given: str = "", environment: Mapping[str, str] | None = None) -> str:
+    """What a command prints; ``environment`` is added to its environment."""
+    variables = {**os.environ, **(environment or {})}
+    ended = subprocess.run(command, input=given, capture_output=True, text=True, check=False, env=variables)
+    if ended.returncode != 0:
+        complaint = ended.stderr.strip().splitlines() or [f"its process ended with status {ended.returncode}"]
+        raise RunFailed(f"bench: {what} failed: {complaint[-1]}")
+    return ended.stdout
 
 
 def relative_speed(run: RunSpecification, reference: RunSpecification, extent: Extent, notify: Notify, what: str) -> float:
@@ -75,3 +80,9 @@ def relative_speed(run: RunSpecification, reference: RunSpecification, extent: E
         notify(f"{what}, {turn + 1} of {extent.repeat}")
         shares.append(measure(reference).cost / measure(run).cost)
     return statistics.median(shares)
+
+
+def slowest(shares: Mapping[str, float], unit: str) -> Measurement:
+    """The least of the speeds relative to a reference's, by what has them."""
+    name = min(shares, key=shares.__getitem__)
+    return Measurement(f"slowest: {name}", shares[name], unit, Target("at least", 0.6))

@@ -7,9 +7,6 @@ from sojourn.catalogue import Value
 from sojourn.scenario import from_data
 from sojourn.specification import Json, RunSpecification, specify
 
-#: All run in this cell of 90 flows, with the discipline in DropTail's place.
-CELL = {"scenario": "DC", "load": "MC", "tcp": "newreno", "queue": "droptail"}
-
 REFERENCE = "droptail"
 
 #: Parameters that a discipline needs at 1 Gbit/s.
@@ -34,31 +31,25 @@ LOAD = 1.1
 def measure(extent: Extent, notify: Notify) -> Part:
     """Compares each discipline with DropTail in runs made in turn; a ratio is the median of ``extent.repeat``."""
     rows: list[Row] = []
-    reference = piotrowska.specification(CELL, extent.seconds)
+
+    def share(name: str, run: RunSpecification, reference: RunSpecification, sources: str) -> float:
+        found = process.relative_speed(run, reference, extent, notify, f"queues: {name}, {sources}")
+        rows.append({"queue": name, "sources": sources, "share_of_droptails_speed": found})
+        return found
+
+    reference = piotrowska.specification(piotrowska.SOME_FLOWS, extent.seconds)
     disciplines = [discipline for discipline in catalogue.load().queues if discipline.name != REFERENCE]
-    for discipline in disciplines:
-        run = queued(reference, discipline.name)
-        share = process.relative_speed(run, reference, extent, notify, f"queues: {discipline.name}")
-        rows.append({"queue": discipline.name, "sources": "90 New Reno", "share_of_droptails_speed": share})
-    measurements = [_slowest(rows)]
-    for discipline in disciplines:
-        if discipline.class_ != SCHEDULER:
-            continue
-        shares: list[float] = []
-        for flows in (FEW_FLOWS, MANY_FLOWS):
-            run, droptail = (unresponsive(name, flows, extent.scale) for name in (discipline.name, REFERENCE))
-            what = f"queues: {discipline.name}, {flows} flows"
-            shares.append(process.relative_speed(run, droptail, extent, notify, what))
-            rows.append({"queue": discipline.name, "sources": f"{flows} cbr", "share_of_droptails_speed": shares[-1]})
-        few, many = shares
-        measurements.append(
-            Measurement(
-                f"{discipline.name}: cost with {MANY_FLOWS:,} flows",
-                few / many,
-                f"times {FEW_FLOWS} flows",
-                Target("at most", 1.25),
-            )
+    names = [discipline.name for discipline in disciplines]
+    measurements = [
+        process.slowest({name: share(name, queued(reference, name), reference, "90 New Reno") for name in names}, "of DropTail's")
+    ]
+    for name in (discipline.name for discipline in disciplines if discipline.class_ == SCHEDULER):
+        few, many = (
+            share(name, unresponsive(name, flows, extent.scale), unresponsive(REFERENCE, flows, extent.scale), f"{flows} cbr")
+            for flows in (FEW_FLOWS, MANY_FLOWS)
         )
+        cost = f"{name}: cost with {MANY_FLOWS:,} flows"
+        measurements.append(Measurement(cost, few / many, f"times {FEW_FLOWS} flows", Target("at most", 1.25)))
     return Part(
         name="queues",
         title="Speed of the queue disciplines",
@@ -70,12 +61,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
         measurements=measurements,
         rows=rows,
     )
-
-
-def _slowest(rows: list[Row]) -> Measurement:
-    slowest = min(rows, key=lambda row: float(row["share_of_droptails_speed"]))
-    share = float(slowest["share_of_droptails_speed"])
-    return Measurement(f"slowest: {slowest['queue']}", share, "of DropTail's", Target("at least", 0.6))
 
 
 def queued(specification: RunSpecification, discipline: str) -> RunSpecification:

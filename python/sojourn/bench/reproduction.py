@@ -8,8 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from sojourn import api
-from sojourn.bench import backend
+from sojourn import api, backends
 from sojourn.bench.measurements import STANDARD, Extent, Measurement, Notify, Part, Target
 from sojourn.bench.piotrowska import STUDY
 from sojourn.campaign import plan, run
@@ -36,7 +35,7 @@ def measure(extent: Extent, notify: Notify) -> Part:
 
 def _reproduce(directory: Path, changes: dict[str, Any]) -> pl.DataFrame:
     """The runs. Claims are not judged: their queries may ask for what a shortened study does not have."""
-    study, simulator = library.load(STUDY), backend.measured()
+    study, simulator = library.load(STUDY), backends.named(backends.DEFAULT)
     campaign = api.study_campaign(study, changes=changes)
     with Store(directory, create=True) as store:
         result = api.complete(run(plan(campaign, simulator), simulator, store))

@@ -8,9 +8,6 @@ from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, T
 from sojourn.specification import Json, RunSpecification, flow_count
 from sojourn.units import PICOSECONDS
 
-#: All sizes are derived from this cell.
-CELL = {"scenario": "DC", "load": "MC", "tcp": "newreno", "queue": "droptail"}
-
 #: Flows start within this share of a run.
 STARTING = 1 / 3
 
@@ -76,7 +73,7 @@ def derived(size: Size, scale: float) -> RunSpecification:
     multiplies the simulated time.
     """
     seconds = size.seconds * scale
-    cell = piotrowska.specification(CELL, seconds)
+    cell = piotrowska.specification(piotrowska.SOME_FLOWS, seconds)
     each, more = divmod(size.flows, len(cell["flows"]))
     starting = round(seconds * STARTING * PICOSECONDS)
     groups = [{**group, "count": each + (index < more), "start_within": starting} for index, group in enumerate(cell["flows"])]

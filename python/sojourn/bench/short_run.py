@@ -7,8 +7,6 @@ from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Target
 from sojourn.specification import RunSpecification
 from sojourn.units import PICOSECONDS
 
-CELL = {"scenario": "DC", "load": "UC", "tcp": "newreno", "queue": "droptail"}
-
 #: Calls in one process. The first is not counted: it loads the engine's pages.
 CALLS = 201
 
@@ -44,5 +42,5 @@ def measure(extent: Extent, notify: Notify) -> Part:
 
 def specification() -> RunSpecification:
     """The data centre with 9 flows, for 10 ms."""
-    cell = piotrowska.specification(CELL, 0.01)
+    cell = piotrowska.specification(piotrowska.FEW_FLOWS, 0.01)
     return {**cell, "flows": [{**group, "start_within": MILLISECOND} for group in cell["flows"]]}

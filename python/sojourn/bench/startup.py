@@ -4,18 +4,17 @@ A ratio does not depend on the machine, and hardly on its load: each command is 
 with.
 """
 
-import os
 import resource
 import shutil
 import statistics
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sojourn.bench import process
 from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
-from sojourn.errors import InputError, RunFailed
+from sojourn.errors import InputError
 
 #: Rounds of the standard benchmark, besides a first one that is not counted: it reads the files from disk.
 ROUNDS = 15
@@ -87,13 +86,8 @@ def user_seconds(command: Command) -> float:
     program, *arguments = command.words
     path = sys.executable if program == PYTHON else sojourn()
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    ended = subprocess.run(
-        [path, *arguments], env={**os.environ, **command.environment}, capture_output=True, text=True, check=False
-    )
-    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-    if ended.returncode != 0:
-        raise RunFailed(f"bench: {command.name} failed: {' '.join(ended.stderr.split())}")
-    return seconds
+    process.output(command.name, [path, *arguments], environment=command.environment)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
 def sojourn() -> str:
