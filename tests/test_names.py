@@ -17,7 +17,8 @@ from sojourn import campaign, figures, names, report
 from sojourn.analysis import comparison
 from sojourn.analysis.axes import check_axes
 from sojourn.campaign import Campaign
-from sojourn.cli import show
+from sojourn.cli import sides
+from sojourn.cli.console import put
 from sojourn.errors import InputError
 from sojourn.figures import Drawn
 from sojourn.figures.look import UNDRAWABLE
@@ -87,7 +88,7 @@ def check(axes: tuple[str, ...], labels: list[str], group: str, name: str, reach
             texts = [f"{axes[0]}={label},{axes[1]}={labels[0]}" for label in labels]
             first, second = (comparison.condition(text, axes) for text in texts)
             compared = comparison.compare_cells(runs, first, second, ["jain"])
-            show.compared(compared, [], texts[0], texts[1])
+            put(sides.compared(compared, [], texts[0], texts[1]))
             for figure in ("heatmap-fairness", "fairness-delay", "flow-throughputs"):
                 assert figures.draw(figure, store, {axes[0]: labels[0]}).to_dict()
             for figure in drawn:

@@ -15,7 +15,7 @@ from doubles import INVENTOR, Inventor, register
 from sojourn.campaign import Campaign, plan
 from sojourn.cli import show
 from sojourn.cli.commands import status
-from sojourn.cli.terminal import MANY, Checking
+from sojourn.cli.terminal import MANY, checking
 from sojourn.errors import InputError
 from sojourn.figures.drawn import size
 from sojourn.runs import Run, called, key, requests
@@ -547,7 +547,7 @@ def test_huge_seeds_are_refused(command: str, tmp_path: Path, capsys: Capture) -
 def test_many_cells_are_announced(capsys: Capture) -> None:
     """Where no bar shows it, the number of many cells is said before they are checked, and that of few is not."""
     for cells, said in ((MANY - 1, ""), (MANY, "checking 10,000 cells\n")):
-        with Checking(cells):
+        with checking(cells):
             assert capsys.readouterr().err == said
 
 

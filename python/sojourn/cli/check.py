@@ -18,9 +18,8 @@ def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend
     checked that all built-in ones have. If a scenario names files with algorithms of your own, their code runs, here too.
     """
     from sojourn import api, backends
-    from sojourn.campaign import plan
     from sojourn.cli.show import counted, random
-    from sojourn.cli.terminal import Checking, notify
+    from sojourn.cli.terminal import notify, planned
     from sojourn.plugins import source
     from sojourn.specification import flow_count
     from sojourn.study import library
@@ -33,23 +32,21 @@ def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend
         study = library.load(str(file))
         claims = api.check_study(study)
         campaign = api.study_campaign(study, 1, cells_of(only), changes_of(changes))
-        with Checking(campaign.size) as checking:
-            planned = plan(campaign, carrier, checking.advance)
-        shown = [(len(planned.cells), "cell"), (len(library.published_values(study)), "value"), (len(claims), "claim")]
+        plan = planned(campaign, carrier)
+        shown = [(len(plan.cells), "cell"), (len(library.published_values(study)), "value"), (len(claims), "claim")]
         click.echo(f"study {study.name} is valid: {', '.join(counted(*each) for each in shown)}")
-        click.echo(random(planned))
+        click.echo(random(plan))
         return
     campaign = api.campaign(file, None, cells_of(only), changes_of(changes))
-    with Checking(campaign.size) as checking:
-        planned = plan(campaign, carrier, checking.advance)
-    run = planned.cells[0].run()
+    plan = planned(campaign, carrier)
+    run = plan.cells[0].run()
     nodes, links = len(run.specification["nodes"]), len(run.specification["links"])
     parts = [(nodes, "node"), (links, "one-way link"), (flow_count(run.specification), "flow")]
     size = f"{', '.join(counted(*part) for part in parts)}, {run.simulated_seconds:g} s"
-    first = "" if len(planned.cells) == 1 else f"{len(planned.cells)} cells, the first with "
-    click.echo(f'{file}: scenario "{planned.name}" is valid: {first}{size}')
-    click.echo(random(planned))
-    for line in planned.warnings:
+    first = "" if len(plan.cells) == 1 else f"{len(plan.cells)} cells, the first with "
+    click.echo(f'{file}: scenario "{plan.name}" is valid: {first}{size}')
+    click.echo(random(plan))
+    for line in plan.warnings:
         notify(line)
 
 

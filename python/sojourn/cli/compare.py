@@ -1,6 +1,5 @@
 """``sojourn compare``: two cells, two parts of a sweep or two directories compared."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -64,7 +63,7 @@ def _compare_within(
     from sojourn import api, names
     from sojourn.analysis import comparison, repetition, side_by_side
     from sojourn.analysis.comparison import ComparedGroups, ComparedMetric
-    from sojourn.cli import show, sides
+    from sojourn.cli import sides
     from sojourn.metrics import METRICS
     from sojourn.names import GROUP
 
@@ -88,7 +87,9 @@ def _compare_within(
             return
         of_runs = [name for name in metrics if METRICS[name].of_run]
         of_groups = [name for name in metrics if groups_alone or METRICS[name].of_group]
-        of_cells = [comparison.cell(runs, _without_group(told)) for told in (one, other)]
+        of_cells = [
+            comparison.cell(runs, {axis: value for axis, value in told.items() if axis != GROUP}) for told in (one, other)
+        ]
         repeated = [text for text, cell in zip((first, second), of_cells, strict=True) if repetition.is_repeated(cell)]
         cells: list[ComparedMetric] = []
         several: list[ComparedGroups] = []
@@ -103,10 +104,4 @@ def _compare_within(
                 several = []
     if not cells and not several:
         raise InputError(f"A and B have no group of flows in common; compare two with {GROUP}=NAME in each")
-    show.compared(cells, several, first, second, repeated, form)
-
-
-def _without_group(told: Mapping[str, str]) -> dict[str, str]:
-    from sojourn.names import GROUP
-
-    return {axis: value for axis, value in told.items() if axis != GROUP}
+    put(sides.compared(cells, several, first, second, repeated), form)

@@ -223,11 +223,11 @@ def _study(name: str) -> tuple[Row, list[Table]]:
     ]
     return about, [
         *([_readings(readings)] if readings else []),
-        Table("axes", "Axes", [label("axis", keep=True), _listed("values")], axes),
+        Table("axes", "Axes", [label("axis", keep=True), text("values", keep=True)], axes),
         Table(
             "tables",
             "Tables",
-            [number("number", "table", keep=True), text("title", keep=True), _listed("metrics")],
+            [number("number", "table", keep=True), text("title", keep=True), text("metrics", keep=True)],
             tables,
         ),
     ]
@@ -247,7 +247,3 @@ def _readings(assumptions: list[Row]) -> Table:
 
 def _given(given: Mapping[str, object]) -> str:
     return ", ".join(f"{key} = {value}" for key, value in given.items())
-
-
-def _listed(name: str) -> Column:
-    return Column(name, (name,), lambda row: ", ".join(row[name]), Content.TEXT, keep=True)

@@ -4,7 +4,7 @@ import click
 
 from sojourn.cli.console import Form, put
 from sojourn.cli.options import Command, form_options
-from sojourn.table import Column, Content, Row, Table, label, number, text
+from sojourn.table import Row, Table, label, number, text
 
 
 @click.command("list", cls=Command)
@@ -105,10 +105,9 @@ def _algorithms(what: str) -> Table:
         }
         for entry in entries
     ]
-    also = Column("also", ("also",), lambda row: ", ".join(row["also"]), Content.TEXT, rank=1)
     columns = [
         label("name", keep=True),
-        also,
+        text("also", rank=1),
         text("title", keep=True),
         label("class"),
         number("year", missing=""),

@@ -41,31 +41,30 @@ def command(
     No simulation is run. If the scenario names files with algorithms of your own, their code runs.
     """
     from sojourn import api, backends
-    from sojourn.campaign import carry_out, plan, workers
+    from sojourn.campaign import carry_out, workers
     from sojourn.cli import show
-    from sojourn.cli.terminal import Checking
+    from sojourn.cli.terminal import planned
     from sojourn.sweep import estimate
 
     campaign, carrier = api.campaign(file, seeds, cells_of(only), changes_of(changes)), backends.named(backend)
-    with Checking(campaign.size) as checking:
-        planned = plan(campaign, carrier, checking.advance)
+    plan = planned(campaign, carrier)
     axes = show.axes(campaign)
     if form is None and campaign.described:
         put(axes)
-    say(show.extent(planned), form)
-    say(show.random(planned), form)
+    say(show.extent(plan), form)
+    say(show.random(plan), form)
     kept = 0
     if out is not None:
-        kept, stale = api.kept(planned, out)
-        say(f"{out} has the results of {kept} of {show.counted(len(planned), 'run')}", form)
+        kept, stale = api.kept(plan, out)
+        say(f"{out} has the results of {kept} of {show.counted(len(plan), 'run')}", form)
         if stale:
-            say(show.stale(stale, planned, out, "would be made"), form)
+            say(show.stale(stale, plan, out, "would be made"), form)
     seconds = 0.0
-    if kept < len(planned):
-        largest = max(planned.cells, key=lambda cell: cell.cost).run()
+    if kept < len(plan):
+        largest = max(plan.cells, key=lambda cell: cell.cost).run()
         speed = estimate.measure(largest, lambda run: carry_out(run, carrier))
-        left = estimate.packets(planned.cost) * (1 - kept / len(planned))
-        seconds = speed.seconds(len(planned) - kept, left) / workers(jobs)
-        say(show.estimated(speed, len(planned) - kept, left, workers(jobs)), form)
+        left = estimate.packets(plan.cost) * (1 - kept / len(plan))
+        seconds = speed.seconds(len(plan) - kept, left) / workers(jobs)
+        say(show.estimated(speed, len(plan) - kept, left, workers(jobs)), form)
     if form is not None:
-        put([show.planned(planned, kept, seconds), axes], form)
+        put([show.planned(plan, kept, seconds), axes], form)

@@ -1,8 +1,7 @@
 """Results on the terminal."""
 
-import itertools
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,13 +9,11 @@ import polars as pl
 from rich.text import Text
 
 from sojourn.analysis import repetition, summary
-from sojourn.analysis.comparison import ComparedGroups, ComparedMetric
 from sojourn.analysis.result import Result
 from sojourn.backends.identity import Identity
 from sojourn.campaign import Campaign, CampaignOutcome, Imprecise, Plan, randomness
 from sojourn.cli.console import Form, put
-from sojourn.names import BACKEND, GROUP
-from sojourn.statistics import least_p
+from sojourn.names import BACKEND
 from sojourn.study.cells import Agreement, Compared, by_backend
 from sojourn.study.cells import frame as cells_frame
 from sojourn.study.design import Study
@@ -28,9 +25,6 @@ from sojourn.table import Column, Content, Row, Table, label, number, of_frame, 
 
 if TYPE_CHECKING:
     from sojourn.api import Reproduction
-
-#: What p is compared with.
-SIGNIFICANT = 0.05
 
 
 def random(planned: Plan) -> str:
@@ -106,8 +100,7 @@ def axes(campaign: Campaign) -> Table:
         {"axis": name, "sets": key, "count": len(labels), "values": list(labels)}
         for name, (key, labels) in campaign.described.items()
     ]
-    listed = Column("values", ("values",), lambda row: ", ".join(row["values"]), Content.TEXT, keep=True)
-    columns = [label("axis", keep=True), label("sets", rank=1), number("count", "number"), listed]
+    columns = [label("axis", keep=True), label("sets", rank=1), number("count", "number"), text("values", keep=True)]
     return Table("axes", "Axes", columns, rows)
 
 
@@ -146,76 +139,14 @@ def estimated(speed: Speed, runs: int, packets: float, number: int) -> str:
     )
 
 
-def compared(
-    cells: Sequence[ComparedMetric],
-    groups: Sequence[ComparedGroups],
-    first: str,
-    second: str,
-    repeated: Sequence[str] = (),
-    form: Form = None,
-) -> None:
-    """Two cells, and groups of their flows, compared: the mean of each, and the interval and p value of the difference.
-
-    The seeds of those in ``repeated`` change nothing.
-    """
-    rows = [_compared(entry, None) for entry in cells]
-    rows += [_compared(entry, group.name) for group in groups for entry in group.metrics]
-    of = Column(GROUP, (GROUP,), lambda row: row[GROUP] or "(all)", Content.LABEL, keep=True)
-    columns = [
-        *([of] if groups else []),
-        label("metric", keep=True),
-        number("seeds", rank=2),
-        *(Column(name.upper(), (name,), partial(_in_its_unit, name), Content.NUMBER, rank=1) for name in ("a", "b")),
-        Column("B - A", ("difference", "difference_ci_low", "difference_ci_high"), _difference, Content.NUMBER),
-        number("p", show=lambda p: f"{p:.3g}"),
-        number("harm", show=lambda harm: f"{harm:.3f}", rank=3),
-    ]
-    notes = [
-        f"A: {first}",
-        f"B: {second}",
-        f"All seeds of {' and of '.join(repeated)} gave the same run, so there is no interval: {repetition.REMEDY}."
-        if repeated
-        else "In brackets: 95 % confidence interval of the paired differences (Student). p: Wilcoxon's signed-rank test.",
-    ]
-    seeds = max((row["seeds"] for row in rows), default=0)
-    if not repeated and seeds > 1 and least_p(seeds) >= SIGNIFICANT:
-        enough = next(pairs for pairs in itertools.count(seeds) if least_p(pairs) < SIGNIFICANT)
-        notes.append(f"With {seeds} seeds p cannot be below {least_p(seeds):.3g}; with {enough} it can be below {SIGNIFICANT}.")
-    beside = [] if groups else [GROUP]
-    put(Table("metrics", "Means over common seeds", columns, rows, notes, lambda row: row[GROUP], beside), form)
-
-
-def _compared(entry: ComparedMetric, group: str | None) -> Row:
-    row: dict[str, object] = {GROUP: group, "entry": entry.metric, "metric": entry.metric.name, "seeds": 0}
-    found = entry.comparison
-    if found is None:
-        return row | dict.fromkeys(("a", "b", "difference", "difference_ci_low", "difference_ci_high", "p", "harm"))
-    mean, low, high = found.difference
-    ends = {"difference": mean, "difference_ci_low": low, "difference_ci_high": high}
-    return row | {"seeds": found.pairs, "a": found.first, "b": found.second, **ends, "p": found.p, "harm": entry.harm}
-
-
-def _in_its_unit(name: str, row: Row) -> str:
-    return "-" if row[name] is None else row["entry"].format(row[name])
-
-
-def _difference(row: Row) -> str:
-    mean, low, high = (row[name] for name in ("difference", "difference_ci_low", "difference_ci_high"))
-    if high is None:
-        return _in_its_unit("difference", row)
-    shown, least, most, *_ = row["entry"].formats(mean, low, high, row["a"], row["b"], half=high - mean)
-    return f"{shown} [{least}, {most}]"
-
-
 VERDICT_STYLES = {Verdict.HOLDS: "green", Verdict.FAILS: "red", Verdict.UNDECIDED: "yellow"}
 
 
 def claims(judged: Iterable[tuple[str, Judged]]) -> Table:
     """Each claim of a study with its verdict, the seeds on which it holds, and the values that show it."""
-    judged = list(judged)
-    several = any(each.backend for _, each in judged)
+    rows = [{"study": study, **_judged(each)} for study, each in judged]
     columns = [
-        *([label(BACKEND, keep=True)] if several else []),
+        *_backends(rows),
         label("id", keep=True),
         text("claim", keep=True),
         Column("verdict", ("verdict",), _verdict, Content.LABEL, keep=True),
@@ -229,7 +160,6 @@ def claims(judged: Iterable[tuple[str, Judged]]) -> Table:
         ),
         text("values", "values over seeds", rank=2),
     ]
-    rows = [{"study": study, **_judged(each)} for study, each in judged]
     return Table("claims", "Claims", columns, rows, beside=["source", "study"])
 
 
@@ -262,46 +192,49 @@ def verdicts_in_all(judged: Sequence[Judged], there_are: int) -> str:
 
 def papers(found: Iterable[tuple[Study, Sequence[Judged], Sequence[Compared]]]) -> Table:
     """How the claims of each paper fare, and how many of its published values agree."""
-
-    def agreeing(row: Row) -> str:
-        return f"{row['agree']} of {row['values']}" if row["values"] else "none published"
-
-    rows = []
-    for study, judged, comparison in found:
-        of_backends, claims_of = by_backend(comparison), by_backend(judged)
-        for backend in {**of_backends, **claims_of} or [None]:
-            agreed = Agreement.of(of_backends.get(backend, ()))
-            verdicts = {str(verdict): count for verdict, count in Tally.of(claims_of.get(backend, ())).verdicts.items()}
-            rows.append({"study": study.name, BACKEND: backend, **verdicts, "agree": agreed.agreeing, "values": agreed.total})
+    rows = [
+        {"study": study.name, **{str(verdict): count for verdict, count in tally.verdicts.items()}, **agreeing}
+        for study, judged, comparison in found
+        for tally, agreeing in _agreeing(judged, comparison)
+    ]
     columns = [
         label("study", keep=True),
-        *([label(BACKEND, keep=True)] if any(row[BACKEND] for row in rows) else []),
+        *_backends(rows),
         *(number(verdict, heading) for verdict, heading in zip(Verdict, ("claims hold", "fail", "undecided"), strict=True)),
-        Column("values agree", ("agree", "values"), agreeing, Content.NUMBER),
+        AGREEING,
     ]
     return Table("papers", "Papers", columns, rows)
 
 
 def readings(found: Mapping[str, "Reproduction"]) -> Table:
     """How many values and claims of a study agree under each reading, and with each backend if there are several."""
-
-    def agreeing(row: Row) -> str:
-        return f"{row['agree']} of {row['values']}"
-
-    rows: list[Row] = []
-    for reading, reproduction in found.items():
-        compared, judged = by_backend(reproduction.comparison), by_backend(reproduction.judged)
-        for backend in {**compared, **judged}:
-            agreed, tally = Agreement.of(compared.get(backend, ())), Tally.of(judged.get(backend, ()))
-            numbers = {"agree": agreed.agreeing, "values": agreed.total, "claims": tally.line if tally.claims else ""}
-            rows.append({"reading": reading, BACKEND: backend, **numbers})
-    columns = [
-        label("reading", keep=True),
-        *([label(BACKEND, keep=True)] if any(row[BACKEND] for row in rows) else []),
-        Column("values agree", ("agree", "values"), agreeing, Content.NUMBER, keep=True),
-        text("claims"),
+    rows = [
+        {"reading": reading, "claims": tally.line if tally.claims else "", **agreeing}
+        for reading, reproduction in found.items()
+        for tally, agreeing in _agreeing(reproduction.judged, reproduction.comparison)
     ]
+    columns = [label("reading", keep=True), *_backends(rows), replace(AGREEING, keep=True), text("claims")]
     return Table("readings", "By reading", columns, rows)
+
+
+def _agreeing(judged: Sequence[Judged], comparison: Sequence[Compared]) -> Iterator[tuple[Tally, Row]]:
+    """How the claims fare, and how many values agree with the published, with each backend."""
+    values, claims = by_backend(comparison), by_backend(judged)
+    for backend in {**values, **claims} or [None]:
+        agreed = Agreement.of(values.get(backend, ()))
+        yield Tally.of(claims.get(backend, ())), {BACKEND: backend, "agree": agreed.agreeing, "values": agreed.total}
+
+
+def _of_published(row: Row) -> str:
+    return f"{row['agree']} of {row['values']}" if row["values"] else "none published"
+
+
+AGREEING = Column("values agree", ("agree", "values"), _of_published, Content.NUMBER)
+
+
+def _backends(rows: Sequence[Row]) -> list[Column]:
+    """The column of backends, where there are several."""
+    return [label(BACKEND, keep=True)] if any(row[BACKEND] for row in rows) else []
 
 
 def reproduced(found: Iterable[tuple[Study, Sequence[Judged], Sequence[Compared]]]) -> list[Table]:

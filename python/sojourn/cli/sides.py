@@ -1,15 +1,71 @@
-"""Two sides of many cells on the terminal: how many values agree, and which differ the most."""
+"""Two sides on the terminal: two cells or groups of flows, or many cells, of which many values agree."""
 
+import itertools
 from collections.abc import Callable, Sequence
 
 from rich.text import Text
 
+from sojourn.analysis import repetition
 from sojourn.analysis.agreement import RELATIVE
+from sojourn.analysis.comparison import ComparedGroups, ComparedMetric
 from sojourn.analysis.side_by_side import SideBySide, Value
+from sojourn.metrics import Metric
+from sojourn.names import GROUP
+from sojourn.statistics import least_p
 from sojourn.table import Column, Content, Row, Table, label, number
 
 #: Rows of the table of differences that a terminal gets.
 MOST_DIFFERENCES = 20
+
+#: What p is compared with.
+SIGNIFICANT = 0.05
+
+#: The difference of two means, and the ends of its interval.
+DIFFERENCE = ("difference", "difference_ci_low", "difference_ci_high")
+
+INTERVALS = "In brackets: 95 % confidence interval of the paired differences (Student)."
+
+
+def compared(
+    cells: Sequence[ComparedMetric], groups: Sequence[ComparedGroups], first: str, second: str, repeated: Sequence[str] = ()
+) -> Table:
+    """Two cells, and groups of their flows, compared: the mean of each, and the interval and p value of the difference.
+
+    The seeds of those in ``repeated`` change nothing.
+    """
+    rows = [_compared(entry, None) for entry in cells]
+    rows += [_compared(entry, group.name) for group in groups for entry in group.metrics]
+    of = Column(GROUP, (GROUP,), lambda row: row[GROUP] or "(all)", Content.LABEL, keep=True)
+    columns = [
+        *([of] if groups else []),
+        label("metric", keep=True),
+        number("seeds", rank=2),
+        *_sides(Metric.format, Metric.formats),
+        number("p", show=lambda p: f"{p:.3g}"),
+        number("harm", show=lambda harm: f"{harm:.3f}", rank=3),
+    ]
+    notes = [
+        f"A: {first}",
+        f"B: {second}",
+        f"All seeds of {' and of '.join(repeated)} gave the same run, so there is no interval: {repetition.REMEDY}."
+        if repeated
+        else f"{INTERVALS} p: Wilcoxon's signed-rank test.",
+    ]
+    seeds = max((row["seeds"] for row in rows), default=0)
+    if not repeated and seeds > 1 and least_p(seeds) >= SIGNIFICANT:
+        enough = next(pairs for pairs in itertools.count(seeds) if least_p(pairs) < SIGNIFICANT)
+        notes.append(f"With {seeds} seeds p cannot be below {least_p(seeds):.3g}; with {enough} it can be below {SIGNIFICANT}.")
+    beside = [] if groups else [GROUP]
+    return Table("metrics", "Means over common seeds", columns, rows, notes, lambda row: row[GROUP], beside)
+
+
+def _compared(entry: ComparedMetric, group: str | None) -> Row:
+    row: dict[str, object] = {GROUP: group, "entry": entry.metric, "metric": entry.metric.name, "seeds": 0}
+    found = entry.comparison
+    if found is None:
+        return row | dict.fromkeys(("a", "b", *DIFFERENCE, "p", "harm"))
+    ends = dict(zip(DIFFERENCE, found.difference, strict=True))
+    return row | {"seeds": found.pairs, "a": found.first, "b": found.second, **ends, "p": found.p, "harm": entry.harm}
 
 
 def tables(found: SideBySide, first: str, second: str) -> list[Table]:
@@ -77,38 +133,42 @@ def _differences(found: SideBySide) -> Table:
         *(label(axis, keep=True) for axis in found.axes),
         Column("metric", ("metric",), lambda row: row["entry"].label, Content.LABEL, keep=True),
         number("seeds", rank=2),
-        *(Column(name.upper(), (name,), _in_its_unit(name), Content.NUMBER, rank=1) for name in ("a", "b")),
-        Column("B - A", ("difference", "difference_ci_low", "difference_ci_high"), _difference, Content.NUMBER),
-        Column("allowed", ("allowed",), _in_its_unit("allowed"), Content.NUMBER, rank=2),
+        *_sides(Metric.number, Metric.numbers),
+        Column("allowed", ("allowed",), _shown("allowed", Metric.number), Content.NUMBER, rank=2),
         Column("agrees", ("agrees",), _agrees, Content.LABEL, keep=True),
     ]
     same = len(found.values) - len(rows)
     notes = [f"{same:,} of {len(found.values):,} values are the same in A and B, seed by seed."] if same else []
     if any(row["difference_ci_low"] is not None for row in rows):
-        notes.append("In brackets: 95 % confidence interval of the paired differences (Student).")
+        notes.append(INTERVALS)
     return Table("differences", "Values that differ", columns, rows, notes, most_rows=MOST_DIFFERENCES)
 
 
 def _row(found: SideBySide, value: Value) -> Row:
-    mean, low, high = (None, None, None) if value.difference is None else value.difference
     return {
         **dict(zip(found.axes, value.cell, strict=True)),
         **{"entry": value.metric, "metric": value.metric.name, "seeds": value.seeds, "a": value.first, "b": value.second},
-        **{"difference": mean, "difference_ci_low": low, "difference_ci_high": high},
+        **dict(zip(DIFFERENCE, value.difference or (None, None, None), strict=True)),
         **{"allowed": value.allowed, "agrees": value.agrees},
     }
 
 
-def _in_its_unit(name: str) -> Callable[[Row], str]:
-    return lambda row: "-" if row[name] is None else row["entry"].number(row[name])
+def _sides(one: Callable[[Metric, float], str], several: Callable[..., list[str]]) -> list[Column]:
+    """Both means and their difference, as these methods of a row's metric write a number, and numbers beside half an interval."""
+
+    def difference(row: Row) -> str:
+        mean, low, high = (row[name] for name in DIFFERENCE)
+        if high is None:
+            return _shown("difference", one)(row)
+        shown, least, most, *_ = several(row["entry"], mean, low, high, row["a"], row["b"], half=high - mean)
+        return f"{shown} [{least}, {most}]"
+
+    means = (Column(name.upper(), (name,), _shown(name, one), Content.NUMBER, rank=1) for name in ("a", "b"))
+    return [*means, Column("B - A", DIFFERENCE, difference, Content.NUMBER)]
 
 
-def _difference(row: Row) -> str:
-    mean, low, high = (row[name] for name in ("difference", "difference_ci_low", "difference_ci_high"))
-    if high is None:
-        return _in_its_unit("difference")(row)
-    shown, least, most, *_ = row["entry"].numbers(mean, low, high, row["a"], row["b"], half=high - mean)
-    return f"{shown} [{least}, {most}]"
+def _shown(name: str, one: Callable[[Metric, float], str]) -> Callable[[Row], str]:
+    return lambda row: "-" if row[name] is None else one(row["entry"], row[name])
 
 
 def _agrees(row: Row) -> Text:

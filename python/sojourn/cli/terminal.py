@@ -4,20 +4,18 @@ import json
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as RichBar
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from sojourn.backends.backend import Backend
 from sojourn.backends.identity import Identity
-from sojourn.campaign import CampaignOutcome, Observer, Plan, Tally
+from sojourn.campaign import Campaign, CampaignOutcome, Observer, Plan, Tally, plan
 from sojourn.cli import interrupts, show
 from sojourn.cli.console import Form, say
 from sojourn.errors import ClusterLost, StoreFailed
@@ -27,62 +25,35 @@ from sojourn.names import GROUP
 LISTED = 10
 
 
-class Display(Protocol):
-    """What shows progress."""
-
-    #: Seconds between two looks at a tally: thousands of runs may end in one.
-    interval: float
-
-    def show(self, tally: Tally, elapsed: float) -> None:
-        """Shows the state of the campaign after ``elapsed`` seconds."""
-        ...
-
-    def stop(self) -> None:
-        """Leaves what is shown as it is."""
-        ...
+#: Shows where a campaign stands after so many seconds.
+Show = Callable[[Tally, float], None]
 
 
-class Bar:
+@contextmanager
+def _bar(total: int) -> Iterator[Show]:
     """Runs done, simulated seconds per second, time left."""
+    console = Console(stderr=True)
+    speed, left = TextColumn("{task.fields[speed]}"), TextColumn("{task.fields[left]}")
+    columns = (TextColumn("runs"), MofNCompleteColumn(), BarColumn(), speed, TimeElapsedColumn(), left)
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("runs", total=total, speed="", left="")
 
-    interval = 0.1
+        def show(tally: Tally, elapsed: float) -> None:
+            left = tally.seconds_left(elapsed)
+            speed = f"{tally.simulated_seconds / elapsed:.1f} simulated s/s"
+            bar.update(task, completed=tally.ended, speed=speed, left=f"{left:.0f} s left" if left >= 1 else "")
 
-    def __init__(self, total: int) -> None:
-        console = Console(stderr=True)
-        self._bar = RichBar(
-            TextColumn("runs"),
-            MofNCompleteColumn(),
-            BarColumn(),
-            TextColumn("{task.fields[speed]}"),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}"),
-            console=console,
-            disable=not console.is_terminal,
-        )
-        self._task = self._bar.add_task("runs", total=total, speed="", left="")
-        self._bar.start()
-
-    def show(self, tally: Tally, elapsed: float) -> None:
-        left = tally.seconds_left(elapsed)
-        speed = f"{tally.simulated_seconds / elapsed:.1f} simulated s/s"
-        self._bar.update(self._task, completed=tally.ended, speed=speed, left=f"{left:.0f} s left" if left >= 1 else "")
-
-    def stop(self) -> None:
-        self._bar.stop()
+        yield show
 
 
-class Lines:
+@contextmanager
+def _lines(total: int) -> Iterator[Show]:
     """A JSON object a line, whose keys docs/results.md explains."""
 
-    interval = 1.0
-
-    def __init__(self, total: int) -> None:
-        self._total = total
-
-    def show(self, tally: Tally, elapsed: float) -> None:
+    def show(tally: Tally, elapsed: float) -> None:
         line = {
             "done": tally.ended,
-            "total": self._total,
+            "total": total,
             "found": tally.found,
             "failed": tally.failed,
             "simulated_s": round(tally.simulated_seconds, 3),
@@ -91,67 +62,32 @@ class Lines:
         }
         click.echo(json.dumps(line), err=True)
 
-    def stop(self) -> None:
-        """See ``Display.stop``: there is nothing to leave."""
+    yield show
 
 
-FORMS: dict[str, type[Bar] | type[Lines]] = {"bar": Bar, "json": Lines}
-
-
-class Progress:
-    """Shows progress from entering to leaving; ``advance`` is called after each run that has ended."""
-
-    def __init__(self, planned: Plan, form: str) -> None:
-        self.finished = 0
-        self._total = len(planned)
-        self._form = FORMS[form]
-
-    def __enter__(self) -> Self:
-        self._display: Display = self._form(self._total)
-        self._started = self._shown = time.monotonic()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._display.stop()
-
-    def advance(self, tally: Tally) -> None:
-        """One more run has ended."""
-        self.finished = tally.made + tally.found
-        now = time.monotonic()
-        if now - self._shown >= self._display.interval or tally.ended == self._total:
-            self._shown = now
-            self._display.show(tally, now - self._started)
-
+#: What shows progress, and the seconds between two looks at a tally: thousands of runs may end in one.
+FORMS = {"bar": (_bar, 0.1), "json": (_lines, 1.0)}
 
 #: Cells from which on their number is said before they are checked, where no bar shows it: checking takes about 1 ms each.
 MANY = 10_000
 
 
-class Checking:
-    """Shows how many cells have been checked, from entering to leaving; nothing is left of it on a terminal."""
+@contextmanager
+def checking(cells: int) -> Iterator[Callable[[], None]]:
+    """Shows how many cells have been checked: what is entered is called after each. Nothing is left of it on a terminal."""
+    console = Console(stderr=True)
+    if cells >= MANY and not console.is_terminal:
+        notify(f"checking {cells:,} cells")
+    columns = (TextColumn("cells checked"), MofNCompleteColumn(), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal or cells == 1, transient=True) as bar:
+        task = bar.add_task("cells", total=cells)
+        yield lambda: bar.advance(task)
 
-    def __init__(self, cells: int) -> None:
-        console = Console(stderr=True)
-        self._bar = RichBar(
-            *(TextColumn("cells checked"), MofNCompleteColumn(), BarColumn(), TimeElapsedColumn()),
-            console=console,
-            disable=not console.is_terminal or cells == 1,
-            transient=True,
-        )
-        self._task = self._bar.add_task("cells", total=cells)
-        if cells >= MANY and not console.is_terminal:
-            notify(f"checking {cells:,} cells")
 
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._bar.stop()
-
-    def advance(self) -> None:
-        """One more cell has been checked."""
-        self._bar.advance(self._task)
+def planned(campaign: Campaign, backend: Backend | Sequence[Backend]) -> Plan:
+    """The plan of a campaign; shows how many of its cells have been checked."""
+    with checking(campaign.size) as on_cell:
+        return plan(campaign, backend, on_cell)
 
 
 def notify(message: str) -> None:
@@ -201,10 +137,8 @@ class Terminal(Observer):
     def notify(self, message: str, /) -> None:
         notify(message)
 
-    @contextmanager
-    def checking(self, cells: int, /) -> Iterator[Callable[[], None]]:
-        with Checking(cells) as checking:
-            yield checking.advance
+    def checking(self, cells: int, /) -> AbstractContextManager[Callable[[], None]]:
+        return checking(cells)
 
     def planned(self, plan: Plan, stale: Counter[Identity], /) -> None:
         self.plan = plan
@@ -216,17 +150,28 @@ class Terminal(Observer):
     @contextmanager
     def running(self, plan: Plan, /) -> Iterator[Callable[[Tally], None]]:
         """See ``Observer.running``: after a failure or an interrupt, prints how many runs have finished."""
-        progress = Progress(plan, self._progress)
+        show_in, interval = FORMS[self._progress]
+        finished, started = 0, time.monotonic()
+        shown = started
+
+        def advance(tally: Tally) -> None:
+            nonlocal finished, shown
+            finished = tally.made + tally.found
+            now = time.monotonic()
+            if now - shown >= interval or tally.ended == len(plan):
+                shown = now
+                show_now(tally, now - started)
+
         try:
-            with interrupts.Raised(), progress:
-                yield progress.advance
+            with interrupts.Raised(), show_in(len(plan)) as show_now:
+                yield advance
         except (KeyboardInterrupt, StoreFailed, ClusterLost):
             where = (
                 f"; their results are in {self._out}, and the same command makes the others"
-                if self._out is not None and progress.finished
+                if self._out is not None and finished
                 else ""
             )
-            notify(f"{progress.finished} of {show.counted(len(plan), 'run')} finished{where}")
+            notify(f"{finished} of {show.counted(len(plan), 'run')} finished{where}")
             raise
 
     def ended(self, outcome: CampaignOutcome, /) -> None:

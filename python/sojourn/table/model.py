@@ -103,7 +103,7 @@ def label(name: str, heading: str = "", *, keep: bool = False, rank: int = 0) ->
 
 
 def text(name: str, heading: str = "", *, keep: bool = False, rank: int = 0) -> Column:
-    """A column of words."""
+    """A column of words, or of lists of them."""
     return Column(heading or name, (name,), lambda row: _word(row[name]), Content.TEXT, keep, rank)
 
 
@@ -138,4 +138,4 @@ def measured(name: str, heading: str, show: Callable[[float], str], factor: floa
 
 
 def _word(value: object) -> str:
-    return "" if value is None else str(value)
+    return ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
