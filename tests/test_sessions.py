@@ -13,7 +13,7 @@ from sojourn.analysis import summary
 from sojourn.analysis.result import Result
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import plan
-from sojourn.campaign import overload, randomness
+from sojourn.campaign import cautions, randomness
 from sojourn.catalogue.published_sizes import PUBLISHED, CutOff
 from sojourn.errors import InputError
 from sojourn.scenario import Scenario, from_data
@@ -355,9 +355,9 @@ def test_randomness_of_sessions() -> None:
 def test_load_of_pages() -> None:
     """The load of pages that arrive is that of what the server sends; above one it never drains, which is told."""
     heavy = {"page": {"objects": 9, "first": "100 kB", "size": "100 kB"}, "arrivals": {"process": "poisson", "rate": 2}}
-    (line,) = overload.warnings(specified(heavy))
+    (line,) = cautions.warnings(specified(heavy))
     assert line.startswith("arrivals: a load of 1.")
-    assert overload.warnings(specified({**heavy, "arrivals": {"process": "poisson", "rate": 1}})) == ()
+    assert cautions.warnings(specified({**heavy, "arrivals": {"process": "poisson", "rate": 1}})) == ()
 
 
 def test_load_of_requests() -> None:
@@ -368,6 +368,6 @@ def test_load_of_requests() -> None:
     for arrivals, request, response in (({"rate": 10}, "150 kB", "1 kB"), ({"load": 0.5}, "30 kB", "10 kB")):
         exchange = {"request": request, "response": response, "count": 1}
         uploads = {"exchange": exchange, "arrivals": {"process": "poisson", **arrivals}}
-        (line,) = overload.warnings(specified(uploads))
+        (line,) = cautions.warnings(specified(uploads))
         assert line.startswith("arrivals: a load of 1.")
         assert "right -> left" in line

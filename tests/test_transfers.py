@@ -17,7 +17,7 @@ from sojourn import catalogue
 from sojourn.analysis.result import Result
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import plan
-from sojourn.campaign import overload, randomness
+from sojourn.campaign import cautions, randomness
 from sojourn.cli.commands import sojourn as cli
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS, formulas
@@ -161,7 +161,7 @@ def test_users_think() -> None:
     run = specified({"to": ["c", "d"], "size": "1 MB", "arrivals": users})
     expected = {"process": {"users": {"count": 3, "think": 2 * 10**12}}, "sizes": {"fixed": 10**6}}
     assert [flow["arrivals"] for flow in run["flows"]] == [expected] * 2
-    assert overload.warnings(run) == ()
+    assert cautions.warnings(run) == ()
     assert dict(randomness.parts(run))["arrivals"] == "times"
 
 
@@ -169,10 +169,10 @@ def test_overload_is_told() -> None:
     """A load of 1 or more in all is said, with the link; less is not, and each load counts headers."""
     half = {"size": "100 kB", "arrivals": POISSON}
     most = {"size": "100 kB", "arrivals": {"process": "poisson", "rate": 6}}
-    assert overload.warnings(specified(half)) == ()
+    assert cautions.warnings(specified(half)) == ()
     # 6 transfers a second of 100,000 B in 70 segments with 52 B of headers, and a SYN, are just below 0.5 of 10 Mbit/s.
-    assert overload.warnings(specified(half, most)) == ()
-    (line,) = overload.warnings(specified(half, half))
+    assert cautions.warnings(specified(half, most)) == ()
+    (line,) = cautions.warnings(specified(half, half))
     assert line.startswith("arrivals: a load of 1 on the link left -> right never drains")
 
 

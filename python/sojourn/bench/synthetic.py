@@ -1,7 +1,6 @@
 """Stores of any number of runs, made for little: all but keys, seeds and specifications is what a few runs of each cell found."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 
@@ -25,18 +24,11 @@ def fill(directory: Path, planned: Plan, backend: Backend, sample: int) -> None:
     """Makes a store of all runs of a plan, of which so many of each cell are carried out and the others repeat these."""
     Store(directory, create=True).close()
     axes = list(planned.axes)
-    digest = parquet.Digest()
-    with ExitStack() as stack:
-        writers = {name: parquet.Writer(parquet.path(directory, name), name, schema(name, axes)) for name in NAMES}
-        for writer in writers.values():
-            stack.callback(writer.abandon)
+    with parquet.writing(directory, {name: schema(name, axes) for name in NAMES}) as (write, _):
         for cell in sorted(planned.cells, key=lambda cell: [cell.axes[axis] for axis in axes]):
             for frames in _frames(cell, axes, planned.repetitions, backend, sample):
-                digest.add(frames["runs"]["key"])
                 for name, rows in frames.items():
-                    writers[name].write(rows)
-        for writer in writers.values():
-            writer.close(str(digest))
+                    write(name, [rows])
 
 
 def _frames(

@@ -9,7 +9,7 @@ from itertools import chain
 from sojourn import backends, names, specification
 from sojourn.backends.backend import Backend
 from sojourn.backends.identity import Identity
-from sojourn.campaign import cautions, overload, randomness
+from sojourn.campaign import cautions, randomness
 from sojourn.campaign.model import Campaign
 from sojourn.errors import InputError
 from sojourn.runs import Run, called, key, requests
@@ -113,12 +113,6 @@ class Plan:
         return chain.from_iterable(cell.runs(range(self.repetitions)) for cell in self.longest_first())
 
 
-def _check_group(until: StoppingRule, run: Run) -> None:
-    known = dict.fromkeys(flow["group"] for flow in run.specification["flows"])
-    if until.group is not None and until.group not in known:
-        raise InputError(f"sweep.until: {names.unknown(names.GROUP, until.group, known)}")
-
-
 def plan(campaign: Campaign, backend: Backend | Sequence[Backend], on_cell: Callable[[], None] = lambda: None) -> Plan:
     """Has the backend check all cells, so that bad input is found before anything is run or written.
 
@@ -139,8 +133,9 @@ def plan(campaign: Campaign, backend: Backend | Sequence[Backend], on_cell: Call
             carrier.check(run.specification, cell.given)
             if run.seed + campaign.repetitions - 1 > LARGEST:
                 raise InputError(f"seed: {run.seed} is too large: {campaign.repetitions} seeds count up from it")
-            if campaign.until is not None:
-                _check_group(campaign.until, run)
+            groups = dict.fromkeys(flow["group"] for flow in run.specification["flows"])
+            if campaign.until is not None and campaign.until.group not in (None, *groups):
+                raise InputError(f"sweep.until: {names.unknown(names.GROUP, str(campaign.until.group), groups)}")
         except InputError as error:
             alone = [*cell.axes.values()] == [campaign.name]  # a scenario that is not swept
             where = called(beside) if alone else f"cell {name}"
@@ -151,7 +146,7 @@ def plan(campaign: Campaign, backend: Backend | Sequence[Backend], on_cell: Call
         packed = zlib.compress(specification.text(run.specification).encode())
         random = randomness.parts(run.specification)
         random = known_random.setdefault(random, random)  # the same for most cells
-        warnings = (*overload.warnings(run.specification), *cautions.warnings(run.specification))
+        warnings = cautions.warnings(run.specification)
         cells.append(PlannedCell(axes, run.seed, run.cost, run.simulated_seconds, run.backend, packed, random, warnings))
         if carrier is carriers[-1]:
             on_cell()

@@ -1,16 +1,16 @@
 """What is random in a run: all that its seed decides."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sojourn import catalogue
 from sojourn.analysis.repetition import REMEDY
 from sojourn.catalogue import Algorithm
-from sojourn.plugins.source import of_json
+from sojourn.plugins.source import Source, of_json
 from sojourn.scenario.choices import control_of, queue_of
 from sojourn.scenario.impairments import drawn_impairments
-from sojourn.specification import RunSpecification
+from sojourn.specification import Json, RunSpecification
 from sojourn.units import DURATION
 
 Parts = tuple[tuple[str, str], ...]
@@ -19,6 +19,7 @@ Parts = tuple[tuple[str, str], ...]
 
 def parts(run: RunSpecification) -> Parts:
     """What draws random numbers in a run."""
+    known = catalogue.load()
     found: dict[str, str] = {}
     spread = [flow["start_within"] for flow in run["flows"] if flow["start_within"]]
     if spread:
@@ -40,11 +41,12 @@ def parts(run: RunSpecification) -> Parts:
     if impairments := list(dict.fromkeys(names)):
         found["impairments"] = ", ".join(impairments)
     for link in run["links"]:
-        if link["queue"] is not None and (drawn := _queue(run, link["queue"]).random) is not None:
-            found[link["queue"]["name"]] = drawn
+        queue = link["queue"]
+        if queue is not None and (drawn := _algorithm(run, queue, queue_of, known.queue).random) is not None:
+            found[queue["name"]] = drawn
     for flow in run["flows"]:
         source = flow["source"]
-        control = _control(run, source)
+        control = _algorithm(run, source, control_of, known.congestion_control)
         switches = [switch for switch in control.random_if if source["parameters"][switch]]
         if control.random is not None or switches:
             found[control.name] = control.random or ", ".join(switches)
@@ -68,16 +70,11 @@ def _arrivals(run: RunSpecification) -> str:
     return " and ".join(filter(None, (times, sizes)))
 
 
-def _queue(run: RunSpecification, queue: Mapping[str, Any]) -> Algorithm:
-    if "plugin" in queue:
-        return queue_of(of_json(run["plugins"][queue["plugin"]]))
-    return catalogue.load().queue(queue["name"])
-
-
-def _control(run: RunSpecification, source: Mapping[str, Any]) -> Algorithm:
-    if "plugin" in source:
-        return control_of(of_json(run["plugins"][source["plugin"]]))
-    return catalogue.load().congestion_control(source["name"])
+def _algorithm(
+    run: RunSpecification, chosen: Json, own: Callable[[Source], Algorithm], built_in: Callable[[str], Algorithm]
+) -> Algorithm:
+    """What a queue or a source of a run names: a plugin, or an entry of the catalogue."""
+    return own(of_json(run["plugins"][chosen["plugin"]])) if "plugin" in chosen else built_in(chosen["name"])
 
 
 def line(cells: Iterable[Parts]) -> str:

@@ -1,17 +1,18 @@
 """``sojourn check``: whether a scenario or a study is valid, or an algorithm of one's own has the properties of built-in ones."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from sojourn.cli.options import Command, backends_option, cells_of, changes_of, scenario_options
+from sojourn.cli.options import Command, backends_option, cells_of, scenario_options
 
 
 @click.command("check", cls=Command)
 @click.argument("file", metavar="FILE|STUDY", type=click.Path(path_type=Path))
 @scenario_options
 @backends_option
-def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend: tuple[str, ...]) -> None:
+def command(file: Path, only: tuple[str, ...], changes: dict[str, Any], backend: tuple[str, ...]) -> None:
     """Check a scenario, sweep or study, or an algorithm of your own.
 
     No simulation is run: a scenario, sweep or study is valid or not. Of a file with your own algorithm, the properties are
@@ -31,13 +32,13 @@ def command(file: Path, only: tuple[str, ...], changes: tuple[str, ...], backend
     if _is_study(file):
         study = library.load(str(file))
         claims = api.check_study(study)
-        campaign = api.study_campaign(study, 1, cells_of(only), changes_of(changes))
+        campaign = api.study_campaign(study, 1, cells_of(only), changes)
         plan = planned(campaign, carrier)
         shown = [(len(plan.cells), "cell"), (len(library.published_values(study)), "value"), (len(claims), "claim")]
         click.echo(f"study {study.name} is valid: {', '.join(counted(*each) for each in shown)}")
         click.echo(random(plan))
         return
-    campaign = api.campaign(file, None, cells_of(only), changes_of(changes))
+    campaign = api.campaign(file, None, cells_of(only), changes)
     plan = planned(campaign, carrier)
     run = plan.cells[0].run()
     nodes, links = len(run.specification["nodes"]), len(run.specification["links"])

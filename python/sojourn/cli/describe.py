@@ -83,17 +83,19 @@ def _own(path: Path) -> "list[tuple[Row, list[Table]]]":
     return [(_about(entry, kind), _tables(entry)) for kind, entry in kinds if entry is not None]
 
 
+def _row(name: str, title: str, kind: str, source: str = "", **more: object) -> Row:
+    return {"name": name, "also": [], "title": title, "kind": kind, "source": source, "year": None, "deviations": "", **more}
+
+
 def _about(entry: "Entry", kind: str) -> Row:
     from sojourn.catalogue import Algorithm
 
-    known = entry if isinstance(entry, Algorithm) else None
-    return {
-        **{"name": entry.name, "also": list(entry.aliases), "title": entry.title, "kind": kind},
-        "source": known.source if known else "",
-        "year": known.year if known else None,
-        # Sentences may be broken over lines where they are written.
-        "deviations": " ".join(known.deviations.split()) if known else "",
-    }
+    also = list(entry.aliases)
+    if not isinstance(entry, Algorithm):
+        return _row(entry.name, entry.title, kind, also=also)
+    # Sentences may be broken over lines where they are written.
+    deviations = " ".join(entry.deviations.split())
+    return _row(entry.name, entry.title, kind, entry.source, also=also, year=entry.year, deviations=deviations)
 
 
 def _print(about: Row) -> None:
@@ -181,13 +183,8 @@ def _sizes(published: "Published") -> tuple[Row, list[Table]]:
     """A distribution of sizes that has been published."""
     from sojourn.catalogue.published_sizes import CutOff
 
-    about = {
-        "name": published.name,
-        "also": [],
-        "title": published.title,
-        "kind": f"distribution of {'sizes' if published.of == 'bytes' else 'numbers'}",
-    }
-    told = {**about, "source": published.source, "year": None, "deviations": ""}
+    kind = f"distribution of {'sizes' if published.of == 'bytes' else 'numbers'}"
+    told = _row(published.name, published.title, kind, published.source)
     if isinstance(published.sizes, CutOff):
         columns = [number(f"{key}", f"{key} B" if key != "sigma" else key, keep=True) for key in CutOff._fields]
         return told, [Table("sizes", "Log-normal sizes", columns, [published.sizes._asdict()])]
@@ -206,10 +203,7 @@ def _study(name: str) -> tuple[Row, list[Table]]:
         name, study = loaded.name, tomllib.loads(loaded.origin.file.read_text(encoding="utf-8"))
     else:
         study = library.contents(name)
-    about = {
-        **{"name": name, "also": [], "title": study["title"], "kind": "study", "source": study["source"]},
-        **{"year": None, "deviations": ""},
-    }
+    about = _row(name, study["title"], "study", study["source"])
     labels = {axis: [value.label for value in values.of_axis(given)] for axis, given in study["sweep"]["axes"].items()}
     axes = [{"axis": axis, "values": listed} for axis, listed in labels.items()]
     tables = [

@@ -1,10 +1,11 @@
 """``sojourn export``: one run, for other tools."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from sojourn.cli.options import RESULTS, Command, backend_option, cells_of, changes_of, option, scenario_options, seed_option
+from sojourn.cli.options import RESULTS, Command, backend_option, cells_of, option, scenario_options, seed_option
 from sojourn.errors import InputError
 
 
@@ -30,7 +31,7 @@ def command(
     link: str | None,
     seed: int | None,
     only: tuple[str, ...],
-    changes: tuple[str, ...],
+    changes: dict[str, Any],
     backend: str,
 ) -> None:
     """Run FILE, one scenario, and write the run for other tools.
@@ -44,7 +45,7 @@ def command(
         raise InputError(f"--link {link}: needs --format pcapng")
     from sojourn import api, exports
 
-    run = api.single_run(file, seed, cells_of(only), changes_of(changes), backend)
+    run = api.single_run(file, seed, cells_of(only), changes, backend)
     typed = click.get_current_context().obj
     match form:
         case "pcapng":

@@ -1,10 +1,15 @@
 """``sojourn list``: the algorithms, rules of video, profiles, studies, metrics and figures."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from sojourn.cli.console import Form, put
 from sojourn.cli.options import Command, form_options
 from sojourn.table import Row, Table, label, number, text
+
+if TYPE_CHECKING:
+    from sojourn.figures import Figure
 
 
 @click.command("list", cls=Command)
@@ -12,20 +17,11 @@ from sojourn.table import Row, Table, label, number, text
 @form_options
 def command(what: str, form: Form) -> None:
     """List congestion controls (tcp), queues, rules of video, studies, profiles, metrics or figures."""
-    match what:
-        case "studies":
-            put(_studies(), form)
-        case "profiles":
-            put(_profiles(), form)
-        case "metrics":
-            put(_metrics(), form)
-        case "figures" if form is None:
-            for table in _figures_by_kind():
-                put(table)
-        case "figures":
-            put(_figures(), form)
-        case _:
-            put(_algorithms(what), form)
+    tables = {"studies": _studies, "profiles": _profiles, "metrics": _metrics, "figures": _figures}
+    if what == "figures" and form is None:
+        put(_figures_by_kind())
+    else:
+        put(tables[what]() if what in tables else _algorithms(what), form)
 
 
 def _studies() -> Table:
@@ -53,15 +49,19 @@ def _metrics() -> Table:
     return Table("metrics", "Metrics", columns, rows, beside=["definition"])
 
 
+def _told(figure: "Figure") -> Row:
+    return {"name": figure.name, "kind": figure.family, "shows": figure.help, "of": figure.told_of}
+
+
+def _table_of_figures(rows: list[Row]) -> Table:
+    columns = [label("name", keep=True), label("kind", rank=1), text("shows", keep=True), label("of", keep=True)]
+    return Table("figures", "Figures", columns, rows, most_rows=None)
+
+
 def _figures() -> Table:
     from sojourn import figures
 
-    rows = [
-        {"name": figure.name, "kind": figure.family, "shows": figure.help, "of": figure.told_of}
-        for figure in figures.available().values()
-    ]
-    columns = [label("name", keep=True), label("kind", rank=1), text("shows", keep=True), label("of", keep=True)]
-    return Table("figures", "Figures", columns, rows, most_rows=None)
+    return _table_of_figures([_told(figure) for figure in figures.available().values()])
 
 
 def _figures_by_kind() -> list[Table]:
@@ -69,22 +69,21 @@ def _figures_by_kind() -> list[Table]:
     from sojourn.figures.registry import Family, MetricFigure, available
 
     own: list[Row] = []
-    of_metrics: dict[str, dict[str, str]] = {}
+    of_metrics: dict[str, Row] = {}
     for figure in available().values():
-        row: dict[str, str] = {"name": figure.name, "kind": figure.family, "shows": figure.help, "of": figure.told_of}
         if not isinstance(figure, MetricFigure):
-            own.append(row)
-        elif figure.family is Family.BARS:
-            of_metrics[figure.metric.name] = row | {"by group": "no"}
+            own.append(_told(figure))
+            continue
+        metric = figure.metric.name
+        if figure.family is Family.BARS:
+            of_metrics[metric] = {**_told(figure), "by group": "no"}
         elif figure.family is Family.BY_GROUP:
-            of_metrics[figure.metric.name] = of_metrics.get(figure.metric.name, row) | {
-                "by group": "yes" if figure.metric.name in of_metrics else "only"
-            }
-    columns = [label("name", keep=True), label("kind", rank=1), text("shows", keep=True), label("of", keep=True)]
+            told = of_metrics.get(metric)
+            of_metrics[metric] = {**(told or _told(figure)), "by group": "yes" if told else "only"}
     title = "Figures of metrics: NAME draws bars, heatmap-NAME, line-NAME, box-NAME and cdf-NAME the others, NAME-by-group groups"
     by_metric = [label("name", keep=True), text("shows", keep=True), label("of", keep=True), label("by group")]
     return [
-        Table("figures", "Figures", columns, own, most_rows=None),
+        _table_of_figures(own),
         Table("figures_of_metrics", title, by_metric, list(of_metrics.values()), most_rows=None),
     ]
 

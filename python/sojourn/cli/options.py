@@ -57,6 +57,35 @@ class BackendName(click.ParamType[str]):
         return [CompletionItem(name) for name in backends.BACKENDS if name.startswith(incomplete)]
 
 
+def changes_of(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+    """Keys and what to set them to: a value of TOML, or a string without its quotes."""
+    # Loaded here, because help and completion should not wait for it.
+    from sojourn.scenario import parsed
+
+    changes: dict[str, Any] = {}
+    for change in given:
+        key, equals, value = change.partition("=")
+        if not equals:
+            raise InputError(f"--set {change}: write KEY=VALUE, such as \"stack.minimum_rto='200 ms'\"")
+        try:
+            changes[key.strip()] = parsed(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            changes[key.strip()] = value.strip()
+        except ValueError as error:
+            raise InputError(f"--set {key.strip()}: {error}") from None
+        _trust_named({key.strip(): changes[key.strip()]})
+    return changes
+
+
+def _trust_named(changes: Mapping[str, Any]) -> None:
+    """Trusts the files of plugins that changes name: whoever wrote the command wrote their names."""
+    for key, value in changes.items():
+        if isinstance(value, Mapping):
+            _trust_named(value)
+        elif key.rpartition(".")[2] in ("file", "linux") and isinstance(value, str):
+            trust.name(value)
+
+
 only_option = option(
     "--only",
     section=CELLS,
@@ -77,6 +106,7 @@ set_option = option(
     section=CELLS,
     metavar="KEY=VALUE",
     multiple=True,
+    callback=changes_of,
     help="Set a key of the scenario, such as stack.minimum_rto='200 ms'; repeatable.",
 )
 reading_option = option(
@@ -208,32 +238,3 @@ def groups_of(only: tuple[str, ...]) -> list[str] | None:
         if axis != GROUP:
             raise InputError(f'--only {axis}=...: A and B choose the cells; write {GROUP}=NAME, such as "{GROUP}=downloads"')
     return wanted.get(GROUP)
-
-
-def changes_of(given: tuple[str, ...]) -> dict[str, Any]:
-    """Keys and what to set them to: a value of TOML, or a string without its quotes."""
-    # Loaded here, because help and completion should not wait for it.
-    from sojourn.scenario import parsed
-
-    changes: dict[str, Any] = {}
-    for change in given:
-        key, equals, value = change.partition("=")
-        if not equals:
-            raise InputError(f"--set {change}: write KEY=VALUE, such as \"stack.minimum_rto='200 ms'\"")
-        try:
-            changes[key.strip()] = parsed(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            changes[key.strip()] = value.strip()
-        except ValueError as error:
-            raise InputError(f"--set {key.strip()}: {error}") from None
-        _trust_named({key.strip(): changes[key.strip()]})
-    return changes
-
-
-def _trust_named(changes: Mapping[str, Any]) -> None:
-    """Trusts the files of plugins that changes name: whoever wrote the command wrote their names."""
-    for key, value in changes.items():
-        if isinstance(value, Mapping):
-            _trust_named(value)
-        elif key.rpartition(".")[2] in ("file", "linux") and isinstance(value, str):
-            trust.name(value)

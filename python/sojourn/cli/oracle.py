@@ -1,7 +1,7 @@
 """``sojourn oracle``: a built-in congestion control beside Linux's module of it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -33,6 +33,7 @@ MICROSECONDS, SEGMENTS, PER_CENT = "{:.6f}", "{:.1f}", "{:+.1%}"
     section=CELLS,
     metavar="KEY=VALUE",
     multiple=True,
+    callback=changes_of,
     help="Set a parameter of the built-in algorithm, such as beta=0.8; repeatable. The others are those of linux-6.",
 )
 @option(
@@ -58,7 +59,7 @@ MICROSECONDS, SEGMENTS, PER_CENT = "{:.6f}", "{:.1f}", "{:+.1%}"
 def command(
     name: str,
     kernel: Path,
-    changes: tuple[str, ...],
+    changes: dict[str, Any],
     events: int,
     rtt: str,
     seed: int | None,
@@ -88,7 +89,7 @@ def command(
     drawn = None if out is None else target_of("oracle", None, out)
     sequence = oracle.Sequence(events, seed, base)
     with oracle.module(kernel, oracle.PAIRS[algorithm.name]) as module:
-        replayed = oracle.replay(algorithm.name, module, sequence, changes_of(changes))
+        replayed = oracle.replay(algorithm.name, module, sequence, changes)
         file = module.name
     parting = oracle.parting(replayed)
     rows = Frame(parting.all if every else parting.rows)

@@ -1,6 +1,7 @@
 """``sojourn plan``: what running a file would mean."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -9,7 +10,6 @@ from sojourn.cli.options import (
     Command,
     backend_option,
     cells_of,
-    changes_of,
     form_options,
     jobs_option,
     out_option,
@@ -30,7 +30,7 @@ def command(
     file: Path,
     seeds: int | None,
     only: tuple[str, ...],
-    changes: tuple[str, ...],
+    changes: dict[str, Any],
     out: Path | None,
     backend: str,
     jobs: int | None,
@@ -46,7 +46,7 @@ def command(
     from sojourn.cli.terminal import planned
     from sojourn.sweep import estimate
 
-    campaign, carrier = api.campaign(file, seeds, cells_of(only), changes_of(changes)), backends.named(backend)
+    campaign, carrier = api.campaign(file, seeds, cells_of(only), changes), backends.named(backend)
     plan = planned(campaign, carrier)
     axes = show.axes(campaign)
     if form is None and campaign.described:

@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,7 +11,6 @@ from sojourn.cli.options import (
     RESULTS,
     Command,
     cells_of,
-    changes_of,
     execution_options,
     form_options,
     option,
@@ -40,7 +39,7 @@ def command(
     reading: str | None,
     seeds: int | None,
     only: tuple[str, ...],
-    changes: tuple[str, ...],
+    changes: dict[str, Any],
     out: Path | None,
     tables: bool,
     backend: tuple[str, ...],
@@ -77,7 +76,7 @@ def command(
             loaded,
             seeds,
             only=cells_of(only),
-            changes=changes_of(changes),
+            changes=changes,
             out=directory,
             jobs=jobs,
             backend=backend,

@@ -1,13 +1,13 @@
 """``sojourn run``: a scenario, or all cells of its sweep."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from sojourn.cli.console import Form
 from sojourn.cli.options import (
     Command,
-    changes_of,
     execution_options,
     form_options,
     out_option,
@@ -30,7 +30,7 @@ def command(
     file: Path,
     seeds: int | None,
     only: tuple[str, ...],
-    changes: tuple[str, ...],
+    changes: dict[str, Any],
     out: Path | None,
     backend: tuple[str, ...],
     jobs: int | None,
@@ -49,7 +49,7 @@ def command(
     wanted = selection(only)
     groups = wanted.pop(GROUP, None)
     if groups is not None:
-        api.check_groups(api.campaign(file, seeds, wanted, changes_of(changes)), groups)
+        api.check_groups(api.campaign(file, seeds, wanted, changes), groups)
     terminal = Terminal(click.get_current_context().obj, out, progress, form)
     failed: RunFailed | None = None
     try:
@@ -57,7 +57,7 @@ def command(
             file,
             seeds,
             only=wanted,
-            changes=changes_of(changes),
+            changes=changes,
             out=out,
             jobs=jobs,
             backend=backend,

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +16,6 @@ from sojourn.cli.options import (
     Command,
     backend_option,
     cells_of,
-    changes_of,
     form_options,
     option,
     scenario_options,
@@ -73,7 +72,7 @@ class Speed(click.ParamType[float]):
 @backend_option
 @form_options
 def command(
-    file: Path, speed: float, seed: int | None, only: tuple[str, ...], changes: tuple[str, ...], backend: str, form: Form
+    file: Path, speed: float, seed: int | None, only: tuple[str, ...], changes: dict[str, Any], backend: str, form: Form
 ) -> None:
     """Run FILE, one scenario, and show it as it happens.
 
@@ -84,7 +83,7 @@ def command(
     from sojourn.cli import interrupts, show
     from sojourn.watch.pace import Pace
 
-    run = api.single_run(file, seed, cells_of(only), changes_of(changes), backend)
+    run = api.single_run(file, seed, cells_of(only), changes, backend)
     pace = Pace(None if speed == math.inf else speed)
     stepped = backends.stepping(backend).step(run.specification)
     with interrupts.Raised():

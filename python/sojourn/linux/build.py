@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sojourn import names
 from sojourn.errors import InputError
 from sojourn.linux import cache, compiling, guest, source, tools
 from sojourn.linux.cache import Added, Kernel
@@ -21,9 +22,6 @@ _OBJECTS = "objects"
 
 #: Called with what is being done, and how many files have been compiled.
 Watch = Callable[[str, int], None]
-
-#: What names of kernels are made of: they are folders and parts of the names of backends.
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def build(given: Path | None, name: str | None, added: tuple[Path, ...], watch: Watch) -> Kernel:
@@ -36,7 +34,7 @@ def build(given: Path | None, name: str | None, added: tuple[Path, ...], watch: 
         watch: is told how it goes.
     """
     tools.check()
-    if name is not None and not NAME.fullmatch(name):
+    if name is not None and not names.is_plain(name):
         raise InputError(f'--name {name}: a name is of letters, digits, ".", "_" and "-"')
     origin = source.find(given)
     source.check_added(added)

@@ -13,7 +13,6 @@ form in a new numbered folder of ``superseded``, which is not touched again, so 
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -117,27 +116,14 @@ class _Made:
         """
         axes = self.journal.axes()
         schemas = {name: self._schema(name, axes) for name in NAMES}
-        digest = parquet.Digest()
-        with ExitStack() as stack:
-            writers = {name: parquet.Writer(parquet.path(folder, name), name, columns) for name, columns in schemas.items()}
-            for writer in writers.values():
-                stack.callback(writer.abandon)
-            order = [*axes, "seed", "key"]
-            merges = {name: Merge(self._old_rows(name, columns, standing), order) for name, columns in schemas.items()}
-
-            def write(name: str, pieces: Iterator[pl.DataFrame]) -> None:
-                for piece in pieces:
-                    if name == "runs":
-                        digest.add(piece["key"])
-                    writers[name].write(piece)
-
+        order = [*axes, "seed", "key"]
+        merges = {name: Merge(self._old_rows(name, columns, standing), order) for name, columns in schemas.items()}
+        with parquet.writing(folder, schemas) as (write, digest):
             for frames in self._new_rows(axes, standing):
                 for name, rows in frames.items():
                     write(name, merges[name].with_next(parquet.aligned(rows, schemas[name])))
             for name, merge in merges.items():
                 write(name, merge.rest())
-            for writer in writers.values():
-                writer.close(str(digest))
         return str(digest)
 
     def _schema(self, name: str, axes: Sequence[str]) -> pl.Schema:
@@ -175,14 +161,14 @@ class _Made:
             yield assemble(batch, axes)
 
     def _records(self, axes: Sequence[str], standing: Standing) -> Iterator[Record]:
-        for entry, encoded in self.journal.records(self.last, axes, standing):
+        for key, every_axis, seed, encoded in self.journal.records(self.last, axes, standing):
             try:
                 record = decode(encoded)
-                labels = {axis: label for axis, label in entry.axes.items() if axis != BACKEND}  # which is no axis of a record
-                if (record.key, record.axes, record.seed) != (entry.key, labels, entry.seed):
+                labels = {axis: label for axis, label in every_axis.items() if axis != BACKEND}  # which is no axis of a record
+                if (record.key, record.axes, record.seed) != (key, labels, seed):
                     raise ValueError("a record of another run")
             except ValueError:
-                self.unreadable.add(entry.key)
+                self.unreadable.add(key)
                 continue
             self.readable = True
             yield record

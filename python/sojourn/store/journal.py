@@ -11,7 +11,6 @@ import weakref
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -100,15 +99,6 @@ class Standing(Enum):
     LEFT = 1
 
 
-@dataclass(frozen=True)
-class Entry:
-    """What the journal knows of a run beside its record."""
-
-    key: str
-    axes: Mapping[str, str]
-    seed: int
-
-
 class Journal:
     """The journal, opened; made if it is not there.
 
@@ -148,23 +138,20 @@ class Journal:
             raise
 
     def _check(self) -> None:
-        if self._one("SELECT count(*) FROM sqlite_master") == (0,):
+        if not self._value("SELECT count(*) FROM sqlite_master"):
             self._database.executescript(_TABLES)
             self._database.execute(f"PRAGMA user_version = {self._definitions()}")
             self._database.execute("COMMIT")  # to another process the tables and their checksum are there at once
-        (application,) = self._one("PRAGMA application_id")
-        if application != APPLICATION:
+        if self._value("PRAGMA application_id") != APPLICATION:
             raise sqlite3.DatabaseError("not a journal of Sojourn")
-        (definitions,) = self._one("PRAGMA user_version")
-        if definitions != self._definitions():
+        if self._value("PRAGMA user_version") != self._definitions():
             raise Damaged("the definitions of its tables are damaged")
-        checks = ["PRAGMA quick_check(1)", *(f"PRAGMA integrity_check({table})" for table in _SMALL)]
-        for check in checks:
-            (verdict,) = self._one(check)
+        for check in ("quick_check(1)", *(f"integrity_check({table})" for table in _SMALL)):
+            verdict = self._value(f"PRAGMA {check}")
             if verdict != "ok":
                 raise Damaged(verdict)
         # A record without a run: one of the two keys is wrong.
-        if self._one(_ORPHANS) == (1,):
+        if self._value(_ORPHANS):
             raise Damaged("has a record of an unknown run")
 
     def _definitions(self) -> int:
@@ -183,8 +170,7 @@ class Journal:
             return
         self._database.create_function("crc", 2, zlib.crc32, deterministic=True)
         # One statement, for another process may add runs meanwhile.
-        runs, checksum, *index = self._one(f"SELECT * FROM ({_CHECKSUM}{_COPIES[0]}), ({_CHECKSUM}{_COPIES[1]})")
-        if [runs, checksum] != index:
+        if not self._value(f"SELECT ({_CHECKSUM}{_COPIES[0]}) = ({_CHECKSUM}{_COPIES[1]})"):
             raise Damaged("the list of finished runs is damaged")
         self._checked = True
 
@@ -195,21 +181,15 @@ class Journal:
     def among(self, keys: Sequence[str]) -> set[str]:
         """Those of some runs that have finished."""
         self._check_finished()
-        found: set[str] = set()
-        for chunk in _chunks(keys):
-            query = f"SELECT key FROM finished WHERE key IN ({_marks(chunk)})"
-            found.update(key.hex() for (key,) in self._database.execute(query, _bytes(chunk)))
-        return found
+        return {key.hex() for (key,) in self._of_keys("SELECT key FROM finished", keys)}
 
     def finished(self) -> int:
         """How many runs have finished."""
-        count: int = self._one("SELECT count(*) FROM finished")[0]
-        return count
+        return int(self._value("SELECT count(*) FROM finished"))
 
     def waiting(self) -> int:
         """How many of these are here and in no Parquet file."""
-        count: int = self._one("SELECT count(*) FROM journal WHERE key IN (SELECT key FROM finished)")[0]
-        return count
+        return int(self._value("SELECT count(*) FROM journal WHERE key IN (SELECT key FROM finished)"))
 
     def add(self, run: Run, record: bytes) -> None:
         """Adds a run that has finished, unless it is there; what another build of its backend made of it counts no more."""
@@ -240,8 +220,8 @@ class Journal:
         if backend not in self._numbers:
             values = (backend.name, backend.version, backend.digest)
             self._database.execute("INSERT OR IGNORE INTO backends (name, version, digest) VALUES (?, ?, ?)", values)
-            (number,) = self._one("SELECT number FROM backends WHERE (name, version, digest) = (?, ?, ?)", values)
-            self._numbers[backend] = number
+            query = "SELECT number FROM backends WHERE (name, version, digest) = (?, ?, ?)"
+            self._numbers[backend] = self._value(query, values)
         return self._numbers[backend]
 
     def made(self, request: str, backend: str) -> tuple[str, Identity] | None:
@@ -264,7 +244,7 @@ class Journal:
     def begin_consolidation(self) -> bool:
         """Notes the superseded runs of now, to which the standing of runs refers; says whether any has no file of its own yet."""
         self._database.executescript(_LEAVING)
-        return self._one("SELECT EXISTS (SELECT 1 FROM temp.leaving WHERE NOT kept)") == (1,)
+        return bool(self._value("SELECT EXISTS (SELECT 1 FROM temp.leaving WHERE NOT kept)"))
 
     def keep_superseded(self) -> None:
         """Notes that the runs that were leaving are in files of their own."""
@@ -273,20 +253,16 @@ class Journal:
 
     def standings(self, keys: Sequence[str]) -> dict[str, Standing]:
         """How those of some runs stand that do not count."""
-        found: dict[str, Standing] = {}
-        if self._one("SELECT EXISTS (SELECT 1 FROM temp.leaving)") == (1,):
-            for chunk in _chunks(keys):
-                query = f"SELECT key, kept FROM temp.leaving WHERE key IN ({_marks(chunk)})"
-                found |= {key.hex(): Standing(kept) for key, kept in self._database.execute(query, _bytes(chunk))}
-        return found
+        if not self._value("SELECT EXISTS (SELECT 1 FROM temp.leaving)"):
+            return {}
+        return {key.hex(): Standing(kept) for key, kept in self._of_keys("SELECT key, kept FROM temp.leaving", keys)}
 
     def last(self) -> int:
         """The number of the latest record; 0 if there is none."""
-        number: int = self._one("SELECT coalesce(max(number), 0) FROM journal")[0]
-        return number
+        return int(self._value("SELECT coalesce(max(number), 0) FROM journal"))
 
-    def records(self, last: int, axes: Sequence[str], standing: Standing) -> Iterator[tuple[Entry, bytes]]:
-        """Entries and records, up to number ``last``, of the runs that stand so: in order of their axes, seed and key."""
+    def records(self, last: int, axes: Sequence[str], standing: Standing) -> Iterator[tuple[str, Mapping[str, str], int, bytes]]:
+        """Key, axes, seed and record of the runs that stand so, up to number ``last``: in order of their axes, seed and key."""
         self._database.create_function("place", 1, lambda labels: _place(_labels(labels), axes), deterministic=True)
         # The records themselves are not sorted.
         query = (
@@ -297,7 +273,7 @@ class Journal:
             for number, key, labels, seed in rows:
                 # A run that has been made again since has another number.
                 for (record,) in self._database.execute("SELECT record FROM journal WHERE number = ?", (number,)):
-                    yield Entry(key.hex(), _labels(labels), seed), record
+                    yield key.hex(), _labels(labels), seed, record
 
     def forget(self, last: int, digest: str) -> None:
         """Drops the records up to number ``last``, which are now in the Parquet files of that digest, and superseded runs."""
@@ -336,7 +312,7 @@ class Journal:
         with self._transaction():
             for key, request, backend in runs:
                 self._finish(key, request, backend)
-            self._database.execute("INSERT OR IGNORE INTO files VALUES (?)", (digest,))
+            self.expect(digest)
             self._add_axes(axes)
 
     def axes(self) -> list[str]:
@@ -364,9 +340,16 @@ class Journal:
     def _add_axes(self, axes: Sequence[str]) -> None:
         self._database.executemany("INSERT OR IGNORE INTO axes (name) VALUES (?)", ((axis,) for axis in axes))
 
-    def _one(self, query: str, values: tuple[object, ...] = ()) -> tuple[Any, ...]:
-        row: tuple[Any, ...] = self._database.execute(query, values).fetchone()
-        return row
+    def _value(self, query: str, values: tuple[object, ...] = ()) -> Any:
+        """The only value that a query finds."""
+        (value,) = self._database.execute(query, values).fetchone()
+        return value
+
+    def _of_keys(self, query: str, keys: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """What a query finds that is limited to the rows of some keys."""
+        for start in range(0, len(keys), CHUNK):
+            chunk = [bytes.fromhex(key) for key in keys[start : start + CHUNK]]
+            yield from self._database.execute(f"{query} WHERE key IN ({', '.join('?' * len(chunk))})", chunk)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -411,15 +394,3 @@ def _place(labels: Mapping[str, str], axes: Sequence[str]) -> bytes:
 def _ordered(label: str) -> bytes:
     """A label as bytes that end where it ends, so that a label comes before those that it begins."""
     return label.encode().replace(b"\0", b"\0\1") + b"\0\0"
-
-
-def _chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK))
-
-
-def _marks(chunk: Sequence[str]) -> str:
-    return ", ".join("?" * len(chunk))
-
-
-def _bytes(chunk: Sequence[str]) -> list[bytes]:
-    return [bytes.fromhex(key) for key in chunk]

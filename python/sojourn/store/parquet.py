@@ -7,7 +7,8 @@ out, and a seal (``seal.py``), so that a changed bit is.
 import hashlib
 import io
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import polars as pl
@@ -123,6 +124,30 @@ class Writer:
         for length in self._lengths:
             # Of a bare BytesIO polars 2.1 keeps an object for good.
             yield pl.read_ipc_stream(io.BufferedReader(io.BytesIO(self._waiting.read(length))))
+
+
+#: Adds rows to a frame.
+Write = Callable[[str, Iterable[pl.DataFrame]], None]
+
+
+@contextmanager
+def writing(directory: Path, schemas: Mapping[str, pl.Schema]) -> Iterator[tuple[Write, Digest]]:
+    """Writes the files of all frames; what is entered are what adds rows, and the digest of the keys so far."""
+    digest = Digest()
+    with ExitStack() as stack:
+        writers = {name: Writer(path(directory, name), name, columns) for name, columns in schemas.items()}
+        for writer in writers.values():
+            stack.callback(writer.abandon)
+
+        def write(name: str, pieces: Iterable[pl.DataFrame]) -> None:
+            for piece in pieces:
+                if name == "runs":
+                    digest.add(piece["key"])
+                writers[name].write(piece)
+
+        yield write, digest
+        for writer in writers.values():
+            writer.close(str(digest))
 
 
 def pieces(file: Path, schema: pl.Schema) -> Iterator[pl.DataFrame]:
