@@ -112,7 +112,7 @@ def test_drawn_delays_of_repetitions() -> None:
     """The runs of a cell have delays of their own, those that the scenario has with their seeds, and are asked for by them."""
     given = dumbbell({"name": "lan", "count": 3, "rate": FAST, "delay": {"range": "1 ms..9 ms", "spacing": "random"}})
     planned = Cell({}, Scenario.of(given))
-    runs = planned.runs(3, Identity("simulator", "1", ""))
+    runs = [planned.run(repetition, Identity("simulator", "1", "")) for repetition in range(3)]
     assert [run.text for run in runs] == [text(run_of(given, seed)) for seed in (1, 2, 3)]
     assert list(requests(runs[1].text, (1, 2, 3))) == [run.request for run in runs]
     found = sojourn.run(given, seeds=2).flows

@@ -366,9 +366,8 @@ def test_largest_seed(scenario: Callable[..., sojourn.Scenario]) -> None:
 def test_keys_of_cells() -> None:
     """The keys computed for a cell at once are those of its runs."""
     for cell in swept(axes={"tcp": TCP, "queue": QUEUE}).cells():
-        first, *others = cell.runs(3, INVENTOR)
-        runs = [first, *others]
-        found = list(requests(text(first.specification), [1, 2, 3]))
+        runs = [cell.run(repetition, INVENTOR) for repetition in range(3)]
+        found = list(requests(text(runs[0].specification), [1, 2, 3]))
         assert found == [run.request for run in runs]
         assert [key(request, INVENTOR) for request in found] == [run.key for run in runs]
 

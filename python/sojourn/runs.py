@@ -78,10 +78,6 @@ class Cell:
         seed = self.scenario.seed + repetition
         return Run(self.axes, seed, with_seed(self.specification, seed), backend)
 
-    def runs(self, repetitions: int, backend: Identity) -> list[Run]:
-        """The first runs, up to this number."""
-        return [self.run(repetition, backend) for repetition in range(repetitions)]
-
 
 def requests(specification: str, seeds: Iterable[int]) -> Iterator[str]:
     """``Run.request`` of a cell's runs with some seeds, for less than making the runs costs; the text is that of any of them."""

@@ -23,9 +23,7 @@ def of_machine() -> int:
 class Shares:
     """Lets a run begin as soon as it fits beside those under way, by their estimates; one that is alone always does.
 
-    Args:
-        total: bytes that runs may take together.
-        notify: called with a line when a run waits for the first time.
+    All may take ``total`` bytes together. ``notify`` is called with a line when a run waits for the first time.
     """
 
     def __init__(self, total: int, notify: Callable[[str], None]) -> None:

@@ -33,12 +33,7 @@ AHEAD, LEAST_AHEAD = 3, 16
 
 
 class Cluster:
-    """A connection to a scheduler.
-
-    Args:
-        address: where the scheduler is.
-        notify: called with a line about each worker that is lost while runs are made.
-    """
+    """A connection to a scheduler; ``notify`` is called with a line about each worker that is lost while runs are made."""
 
     def __init__(self, address: str, notify: Callable[[str], None] = lambda _: None) -> None:
         try:

@@ -15,7 +15,6 @@ from sojourn.campaign.planning import Plan
 class Tally:
     """Where a campaign stands: runs that have been made, found in the store, and failed; and what they are in work."""
 
-    total: int
     cost: float
     made: int = 0
     found: int = 0

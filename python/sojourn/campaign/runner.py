@@ -77,7 +77,7 @@ def _result(store: RunStore, axes: Sequence[str], keys: Callable[[], Iterator[st
 
 def _carry_out(batch: Plan, store: RunStore, execute: Execute, observer: Observer) -> CampaignOutcome:
     """Carries out those runs of a plan that the store does not have."""
-    tally = Tally(len(batch), batch.cost)
+    tally = Tally(batch.cost)
     failures: list[Outcome] = []
 
     def missing() -> Iterator[Run]:

@@ -35,43 +35,27 @@ LEAST_FILES = 64
 #: What a shell sets to ask for completions.
 COMPLETION = "_SOJOURN_COMPLETE"
 
-#: The commands as help lists them: sections, their commands in order, and the module that has each, as ``command``.
+#: The commands as help lists them, in sections. The module of the same name has each, as ``command``.
 SECTIONS = {
-    "Run": {
-        "demo": "demo",
-        "run": "run",
-        "plan": "plan",
-        "check": "check",
-        "new": "new",
-        "reproduce": "reproduce",
-        "linux": "linux",
-    },
-    "Look": {
-        "watch": "watch",
-        "report": "report",
-        "plot": "plot",
-        "query": "query",
-        "export": "export",
-        "list": "listing",
-        "describe": "describe",
-    },
-    "Judge": {"compare": "compare", "claims": "claims"},
-    "For developers": {"schema": "schema", "oracle": "oracle", "packetdrill": "packetdrill", "bench": "bench"},
+    "Run": ("demo", "run", "plan", "check", "new", "reproduce", "linux"),
+    "Look": ("watch", "report", "plot", "query", "export", "list", "describe"),
+    "Judge": ("compare", "claims"),
+    "For developers": ("schema", "oracle", "packetdrill", "bench"),
 }
 
-COMMANDS = {name: module for section in SECTIONS.values() for name, module in section.items()}
+COMMANDS = [name for section in SECTIONS.values() for name in section]
 
 
 class Commands(Group):
     """A group whose commands are loaded when they are needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002, as click calls it
-        return list(COMMANDS)
+        return COMMANDS
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002, as click calls it
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"sojourn.cli.{COMMANDS[cmd_name]}").command
+        command: click.Command = importlib.import_module(f"sojourn.cli.{cmd_name}").command
         return command
 
     def sections(self, ctx: click.Context) -> Mapping[str, Collection[str]]:  # noqa: ARG002, as in Group

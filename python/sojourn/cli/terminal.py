@@ -118,14 +118,7 @@ def _making(command: str) -> str:
 
 
 class Terminal(Observer):
-    """Shows a campaign to the user of the command line.
-
-    Args:
-        command: what the user typed.
-        out: where the results are kept, if they are.
-        progress: how progress is shown, a key of ``FORMS``.
-        form: how the command prints its tables.
-    """
+    """Shows a campaign to the user of the command line, its progress as a key of ``FORMS`` says."""
 
     #: The campaign, once it has been planned.
     plan: Plan

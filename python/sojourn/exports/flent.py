@@ -36,15 +36,7 @@ Series = list[float | None]
 def write_flent(run: Run, path: Path, title: str, note: str = "", backend: str | Backend = backends.DEFAULT) -> int:
     """Carries out a run and writes throughput and round-trip time of its connections over time to a file ``.flent.gz``.
 
-    Args:
-        run: the run.
-        path: the file.
-        title: what Flent's plots call it.
-        note: for the readers of the file.
-        backend: what carries out the run.
-
-    Returns:
-        How many connections there are.
+    ``title`` is what Flent's plots call it, ``note`` is for the readers of the file. Returns how many connections there are.
 
     Raises:
         InputError: the run has no connections, the backend cannot record them, or there is no place for the file.

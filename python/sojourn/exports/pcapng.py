@@ -15,15 +15,8 @@ def write_pcapng(
 ) -> tuple[str, int]:
     """Carries out a run and writes what passes a link's near end, in both directions, to a file in the format pcapng.
 
-    Args:
-        run: the run.
-        path: the file.
-        link: the link's name, such as ``left->right``; the first link with a queue unless given.
-        comment: for the readers of the file.
-        backend: what carries out the run.
-
-    Returns:
-        The link's name, and how many packets there are.
+    ``link`` has a name such as ``left->right``; it is the first with a queue unless given. ``comment`` is for the readers of the
+    file. Returns the link's name, and how many packets there are.
 
     Raises:
         InputError: there is no such link, the backend cannot record packets, or there is no place for the file.

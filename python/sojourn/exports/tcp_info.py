@@ -67,8 +67,7 @@ def _as_linux(found: pl.DataFrame) -> pl.DataFrame:
 def write_tcp_info(run: Run, directory: Path, backend: str | Backend = backends.DEFAULT) -> int:
     """Writes ``tcp_info`` of a run to a directory, new or empty: a CSV file a flow, called ``flow-0.csv`` and so on.
 
-    Returns:
-        How many files they are.
+    Returns how many files they are.
 
     Raises:
         InputError: the run has no connections, the backend cannot record them, or the directory will not do.

@@ -88,11 +88,6 @@ class Writer:
 
     Polars writes a file in one go. Until then the pieces wait compressed in a file without a name in the same folder, which the
     system removes whatever becomes of the process. So they take no memory, and of a store's files one is written at a time.
-
-    Args:
-        file: the file.
-        name: the frame whose rows it holds.
-        schema: the columns of that frame.
     """
 
     def __init__(self, file: Path, name: str, schema: pl.Schema) -> None:

@@ -21,10 +21,7 @@ TIME_ROWS, LENGTH_ROWS = 6, 4
 class Beside:
     """Draws the latest moments of runs at the same time, each in a column, on common scales.
 
-    Args:
-        about: what the runs have in common.
-        runs: what tells each from the others, and its recent values.
-        duration: of each run, in simulated s.
+    ``about`` says what they have in common. Each lasts ``duration`` simulated seconds.
     """
 
     def __init__(self, about: str, runs: Mapping[str, Recent], duration: float) -> None:

@@ -9,13 +9,8 @@ BLOCKS = " ▁▂▃▄▅▆▇█"
 def columns(values: Sequence[float | None], seen: int, width: int, history: int) -> list[float]:
     """A history that may be longer than a graph is wide: the maximum of several values each, so that no peak is lost.
 
-    Which values share a column does not depend on how many came after them: a graph that moves does not flicker.
-
-    Args:
-        values: the latest values, the newest last; None counts as 0.
-        seen: how many values there have been in all.
-        width: of the graph.
-        history: how many values there can be.
+    Which values share a column does not depend on how many came after them: a graph that moves does not flicker. The newest value
+    is the last, and None counts as 0; ``seen`` counts all values that there have been, ``history`` is the most that there can be.
     """
     each = -(-history // width)
     first = seen - len(values)
