@@ -13,7 +13,7 @@ from sojourn import campaign as campaigns
 from sojourn.analysis.result import Result
 from sojourn.api.scenarios import labels_of
 from sojourn.backends.backend import Backend
-from sojourn.campaign import Campaign, CampaignOutcome, Cluster, Observer, Outcome
+from sojourn.campaign import Campaign, CampaignOutcome, Cluster, Observer
 from sojourn.errors import InputError, RunFailed
 from sojourn.names import BACKEND
 from sojourn.store import InMemory, Provenance, RunStore, Store
@@ -126,15 +126,10 @@ def _store(out: str | Path | None, made_by: Iterable[Provenance], observer: Obse
 def complete(outcome: CampaignOutcome) -> Result:
     """The result of a campaign of which every run must have succeeded."""
     if outcome.failures:
-        failed = first_failure(outcome.failures)
+        more = f" (and {len(outcome.failures) - 1} more)" if len(outcome.failures) > 1 else ""
+        failed = RunFailed(f"{outcome.failures[0].failure}{more}")
         failed.result = outcome.result if outcome.finished else None
         raise failed
     if not outcome.finished:
         raise InputError("nothing to run")
     return outcome.result
-
-
-def first_failure(failures: Sequence[Outcome]) -> RunFailed:
-    """The first failed run's error, saying which run it was."""
-    more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
-    return RunFailed(f"{failures[0].failure}{more}")

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 
 from sojourn.errors import InputError
@@ -35,10 +34,10 @@ def find(program: str) -> Path | None:
     return Path(found) if found is not None else None
 
 
-def check(programs: Iterable[str] = (*COMPILING, *GUEST)) -> None:
+def check() -> None:
     """Looks whether all programs are there."""
     packages = COMPILING | GUEST
-    missing = {program: packages[program] for program in programs if find(program) is None}
+    missing = {program: package for program, package in packages.items() if find(program) is None}
     if not Path(C_HEADERS[0]).exists():
         missing[C_HEADERS[0]] = C_HEADERS[1]
     busybox = find("busybox")

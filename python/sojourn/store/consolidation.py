@@ -44,10 +44,8 @@ class Unreadable(Exception):
 def consolidate(directory: Path, journal: Journal, *, drop: bool) -> Set[str]:
     """Moves all records that are in the journal now; the store must be locked.
 
-    Returns the keys of those that could not be read, and have been dropped.
-
-    Raises:
-        OSError: a file could not be written; the journal has everything still.
+    Returns the keys of those that could not be read, and have been dropped. If a file cannot be written (``OSError``),
+    the journal has everything still.
     """
     last = journal.last()
     if not last:
@@ -109,11 +107,7 @@ class _Made:
     unreadable: set[str] = field(default_factory=set)
 
     def write(self, folder: Path, standing: Standing) -> str:
-        """Writes files of the runs that stand so into a folder; returns their digest.
-
-        Raises:
-            OSError: a file could not be written.
-        """
+        """Writes files of the runs that stand so into a folder; returns their digest."""
         axes = self.journal.axes()
         schemas = {name: self._schema(name, axes) for name in NAMES}
         order = [*axes, "seed", "key"]

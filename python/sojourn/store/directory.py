@@ -165,17 +165,16 @@ class Store(Frames):
     def result(self, axes: Sequence[str], keys: Callable[[], Iterator[str]] | None) -> Result:
         """See ``RunStore.result``; the frames are read when they are asked for, even after the store has been closed."""
 
-        def scan(name: str) -> pl.LazyFrame:
-            file, columns = parquet.path(self.directory, name), schema(name, axes)
-            there = file.exists()
-            rows = parquet.scan(self._checked(file), name).select(list(columns)) if there else columns.to_frame().lazy()
-            if keys is not None:
-                rows = rows.join(_frame_of(keys()).lazy(), on="key", how="semi", maintain_order="left")
-            return rows
-
         def file(name: str) -> Path | None:
             there = parquet.path(self.directory, name)
             return self._checked(there) if there.exists() else None
+
+        def scan(name: str) -> pl.LazyFrame:
+            there, columns = file(name), schema(name, axes)
+            rows = columns.to_frame().lazy() if there is None else parquet.scan(there, name).select(list(columns))
+            if keys is not None:
+                rows = rows.join(_frame_of(keys()).lazy(), on="key", how="semi", maintain_order="left")
+            return rows
 
         return Result(scan, axes, file)
 
@@ -185,8 +184,11 @@ class Store(Frames):
         return self._empty(name).lazy() if file is None else parquet.scan(self._checked(file), name)
 
     def frame(self, name: str) -> pl.DataFrame:
-        with self._reading():
+        try:
             return self.scan(name).collect()
+        except pl.exceptions.PolarsError:
+            self._blame_files()
+            raise
 
     def sql(self, text: str, also: Mapping[str, "Store"] | None = None) -> pl.DataFrame:
         """What a query over the tables ``runs``, ``groups``, ``flows``, ``queues``, ``transfers`` and ``series`` finds.
@@ -269,15 +271,6 @@ class Store(Frames):
             raise StoreFailed(f"{error.filename or self.directory}: {error.strerror or error}; {kept}") from None
         except pl.exceptions.PolarsError as error:
             raise StoreFailed(f"{self.directory}: {' '.join(str(error).split())}; {kept}") from None
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """What goes wrong while frames are read is the fault of a file, if one is damaged."""
-        try:
-            yield
-        except pl.exceptions.PolarsError:
-            self._blame_files()
-            raise
 
     def _blame_files(self) -> None:
         """Raises ``StoreFailed`` if a file is damaged."""

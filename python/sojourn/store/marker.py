@@ -64,11 +64,7 @@ def check(directory: Path) -> None:
 
 
 def mend(directory: Path) -> bool:
-    """Writes a damaged marker again where there are whole results; says whether that was needed.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Writes a damaged marker again where there are whole results; says whether that was needed."""
     try:
         _read(directory)
         return False

@@ -206,11 +206,7 @@ def _complaint(error: Exception) -> str:
 
 
 def _check(text: str) -> None:
-    """Checks that a text is one query that only reads.
-
-    Raises:
-        duckdb.Error: it cannot be parsed.
-    """
+    """Checks that a text is one query that only reads."""
     import duckdb
 
     statements = duckdb.extract_statements(text)

@@ -6,6 +6,8 @@ The checksums of Parquet's pages would not do: polars and DuckDB ignore them, an
 
 The seal is put in place when the file is whole. In the metadata are zeros until then, and the footer's checksum is of a footer
 with zeros in its own place, as a TCP header's is.
+
+An ``OSError`` says that a file cannot be read or written, for no fault of its own.
 """
 
 import errno
@@ -57,11 +59,7 @@ def told(schema: int, digest: str) -> str:
 
 
 def seal(file: Path) -> None:
-    """Puts the checksums into a file that has room for them.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Puts the checksums into a file that has room for them."""
     with file.open("r+b") as opened:
         begins, footer = _footer(opened)
         found = _find(footer)
@@ -72,11 +70,7 @@ def seal(file: Path) -> None:
 
 
 def read(file: Path) -> Told | None:
-    """What a file says of itself; nothing if it is no whole file of a store, or its footer is damaged.
-
-    Raises:
-        OSError: it cannot be read, for no fault of its own.
-    """
+    """What a file says of itself; nothing if it is no whole file of a store, or its footer is damaged."""
     try:
         with _opened(file) as opened:
             begins, footer = _footer(opened)
@@ -91,11 +85,7 @@ def read(file: Path) -> Told | None:
 
 
 def is_broken(file: Path) -> bool:
-    """Whether a file is not as it was sealed.
-
-    Raises:
-        OSError: it cannot be read, for no fault of its own.
-    """
+    """Whether a file is not as it was sealed."""
     said = read(file)
     if said is None:
         return True
@@ -112,7 +102,6 @@ def _opened(file: Path) -> Iterator[BinaryIO]:
 
     Raises:
         ValueError: it is none, or the device cannot read it.
-        OSError: it cannot be read, for no fault of its own.
     """
     try:
         with file.open("rb") as opened:
