@@ -157,9 +157,10 @@ def test_cells_of_instructions() -> None:
     """Instructions are counted for three cells of the study, one with Linux's stack (recovery by RACK) and FQ-CoDel, and two at 1
     Gbit/s: bulk, and transfers whose target is one and a half times that."""
     *study, linux, bulk, transfers = [cell.specification(1) for cell in instructions.CELLS]
-    for specification, cell in zip(study, instructions.CELLS[:3], strict=True):
-        assert isinstance(cell, instructions.Cell)
-        assert specification == piotrowska.specification(cell.axes, 1)
+    cells = ("DC", "UC", "newreno", "droptail"), ("DC", "HC", "newreno", "pie"), ("AL", "HC", "compound", "droptail")
+    for specification, labels in zip(study, cells, strict=True):
+        axes = dict(zip(("scenario", "load", "tcp", "queue"), labels, strict=True))
+        assert specification == piotrowska.specification(axes, 1)
     assert (flow_count(bulk), transfers["flows"][0]["arrivals"]["process"]) == (90, {"poisson": {"load": 0.8}})
     assert instructions.CELLS[-1].reference == 1.5 * instructions.CELLS[-2].reference
     assert {stack["recovery"] for stack in linux["stacks"]} == {"rack"}

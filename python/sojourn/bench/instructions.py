@@ -6,8 +6,8 @@ Counts do not vary with the machine's load as seconds do, so that a change of a 
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,68 +23,50 @@ NEEDED = "bench --only instructions: needs valgrind (Debian's package valgrind)"
 TOTAL = re.compile(r"^summary: (\d+)", re.MULTILINE)
 
 
+#: What makes the run of a cell, for this simulated time of a data-centre cell.
+Specification = Callable[[float], RunSpecification]
+
+
 @dataclass(frozen=True)
 class Cell:
-    """A cell of the study piotrowska, perhaps with another stack, congestion control or queue discipline than the study's."""
+    """A cell whose instructions are counted."""
 
     name: str
-    axes: dict[str, str]
-    #: Instructions a packet of version 0.1.0 built by rustc 1.95, rounded up to tens.
+    #: Instructions a packet: the target, of version 0.1.0 built by rustc 1.95, rounded up to tens.
     reference: int
-    changes: Mapping[str, Any] = field(default_factory=dict)
-    queue: str | None = None
-
-    def specification(self, seconds: float) -> RunSpecification:
-        """The run, for this simulated time of a data-centre cell."""
-        specification = piotrowska.specification(self.axes, seconds, self.changes)
-        return specification if self.queue is None else queues.queued(specification, self.queue)
+    specification: Specification
 
 
-@dataclass(frozen=True)
-class Gigabit:
+def _of_study(scenario: str, load: str, tcp: str, queue: str) -> Specification:
+    """A cell of the study piotrowska."""
+    axes = {"scenario": scenario, "load": load, "tcp": tcp, "queue": queue}
+    return lambda seconds: piotrowska.specification(axes, seconds)
+
+
+def _of_linux(seconds: float) -> RunSpecification:
+    """A cell of the study piotrowska with Linux's stack and its FQ-CoDel."""
+    axes = {"scenario": "AL", "load": "MC", "tcp": "cubic", "queue": "codel"}
+    changes = {"stack.profile": "linux-6", "flows.*.tcp.rules": "linux"}
+    return queues.queued(piotrowska.specification(axes, seconds, changes), "fq_codel")
+
+
+def _gigabit(flows: Mapping[str, Any]) -> Specification:
     """A link of 1 Gbit/s with a drop-tail queue and a round trip of 10 ms, for New Reno."""
-
-    name: str
-    #: Instructions a packet that are the target.
-    reference: int
-    #: The flows, besides their hosts and congestion control.
-    flows: dict[str, Any]
-
-    def specification(self, seconds: float) -> RunSpecification:
-        """The run, for this simulated time."""
-        bottleneck = {"rate": "1 Gbit/s", "delay": "5 ms", "queue": {"name": "droptail", "limit": "1000 packets"}}
-        return specify(dumbbell(self.name, f"{seconds * 1e3:.0f} ms", bottleneck, self.flows), 1)
+    bottleneck = {"rate": "1 Gbit/s", "delay": "5 ms", "queue": {"name": "droptail", "limit": "1000 packets"}}
+    return lambda seconds: specify(dumbbell("gigabit", f"{seconds * 1e3:.0f} ms", bottleneck, flows), 1)
 
 
-CELLS: list[Cell | Gigabit] = [
+CELLS = [
+    Cell("data centre, 9 New Reno, DropTail", 2610, _of_study("DC", "UC", "newreno", "droptail")),
+    Cell("data centre, 900 New Reno, PIE", 3170, _of_study("DC", "HC", "newreno", "pie")),
+    Cell("access link, 900 Compound, DropTail", 3160, _of_study("AL", "HC", "compound", "droptail")),
+    Cell("access link, 90 CUBIC, RACK, FQ-CoDel", 3780, _of_linux),
+    Cell("1 Gbit/s, 90 New Reno", 2820, _gigabit({"count": 90})),
     Cell(
-        "data centre, 9 New Reno, DropTail",
-        piotrowska.FEW_FLOWS,
-        reference=2610,
-    ),
-    Cell(
-        "data centre, 900 New Reno, PIE",
-        {"scenario": "DC", "load": "HC", "tcp": "newreno", "queue": "pie"},
-        reference=3170,
-    ),
-    Cell(
-        "access link, 900 Compound, DropTail",
-        {"scenario": "AL", "load": "HC", "tcp": "compound", "queue": "droptail"},
-        reference=3160,
-    ),
-    Cell(
-        "access link, 90 CUBIC, RACK, FQ-CoDel",
-        {"scenario": "AL", "load": "MC", "tcp": "cubic", "queue": "codel"},
-        reference=3780,
-        changes={"stack.profile": "linux-6", "flows.*.tcp.rules": "linux"},
-        queue="fq_codel",
-    ),
-    Gigabit("1 Gbit/s, 90 New Reno", reference=2820, flows={"count": 90}),
-    Gigabit(
         # A transfer of 50 kB is 35 packets, and a handshake; the target is one and a half times the cell before.
         "1 Gbit/s, transfers of 50 kB at a load of 0.8",
-        reference=4230,
-        flows={"size": "50 kB", "arrivals": {"process": "poisson", "load": 0.8}},
+        4230,
+        _gigabit({"size": "50 kB", "arrivals": {"process": "poisson", "load": 0.8}}),
     ),
 ]
 
