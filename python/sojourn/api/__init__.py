@@ -5,25 +5,3 @@ from sojourn.api.execution import complete
 from sojourn.api.running import run
 from sojourn.api.scenarios import campaign, check_groups, expand, load, single_run
 from sojourn.api.studies import Reproduction, check_study, compare, reproduce, study_campaign
-
-__all__ = [
-    "Reproduction",
-    "as_made",
-    "by_reading",
-    "campaign",
-    "check_groups",
-    "check_study",
-    "compare",
-    "complete",
-    "expand",
-    "judge",
-    "kept",
-    "kept_of_study",
-    "load",
-    "open",
-    "readings",
-    "reproduce",
-    "run",
-    "single_run",
-    "study_campaign",
-]

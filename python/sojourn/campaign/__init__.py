@@ -11,21 +11,3 @@ from sojourn.campaign.observer import Observer, Tally
 from sojourn.campaign.outcome import CampaignOutcome, Imprecise, Outcome
 from sojourn.campaign.planning import Plan, PlannedCell, plan
 from sojourn.campaign.runner import run, stale
-
-__all__ = [
-    "Campaign",
-    "CampaignOutcome",
-    "Cluster",
-    "Imprecise",
-    "Observer",
-    "Outcome",
-    "Plan",
-    "PlannedCell",
-    "Tally",
-    "carry_out",
-    "execute",
-    "plan",
-    "run",
-    "stale",
-    "workers",
-]

@@ -3,5 +3,3 @@
 from sojourn.exports.flent import write_flent
 from sojourn.exports.pcapng import link_names, write_pcapng
 from sojourn.exports.tcp_info import tcp_info, write_tcp_info
-
-__all__ = ["link_names", "tcp_info", "write_flent", "write_pcapng", "write_tcp_info"]

@@ -29,21 +29,6 @@ _MODULES = {
     **dict.fromkeys(("save", "svg"), "saving"),
 }
 
-__all__ = [
-    "DOCUMENT",
-    "Chart",
-    "Drawn",
-    "Family",
-    "Figure",
-    "Results",
-    "Selection",
-    "available",
-    "draw",
-    "named",
-    "save",
-    "svg",
-]
-
 
 if not TYPE_CHECKING:  # type checkers would take any name for one that is here
 

@@ -2,5 +2,3 @@
 
 from sojourn.metrics.metric import Display, Metric, Scope
 from sojourn.metrics.registry import METRICS, of_group, of_run
-
-__all__ = ["METRICS", "Display", "Metric", "Scope", "of_group", "of_run"]

@@ -4,5 +4,3 @@ from sojourn.oracle.kernel import module
 from sojourn.oracle.pairs import PAIRS
 from sojourn.oracle.parting import Parting, parting
 from sojourn.oracle.replaying import Sequence, replay
-
-__all__ = ["PAIRS", "Parting", "Sequence", "module", "parting", "replay"]

@@ -6,5 +6,3 @@ report.write("results/piotrowska", "piotrowska.html")
 """
 
 from sojourn.report.page import write
-
-__all__ = ["write"]

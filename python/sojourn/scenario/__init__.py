@@ -11,8 +11,6 @@ from sojourn.errors import InputError
 from sojourn.scenario.model import Scenario
 from sojourn.scenario.problems import describe, output
 
-__all__ = ["Scenario", "from_data", "parsed", "read_toml"]
-
 #: How deeply tables and lists of a file may be nested; no key needs ten levels.
 MOST_LEVELS = 50
 

@@ -12,5 +12,3 @@ from sojourn.store.files import write_whole
 from sojourn.store.in_memory import InMemory
 from sojourn.store.provenance import Provenance
 from sojourn.store.run_store import RunStore
-
-__all__ = ["InMemory", "Provenance", "RunStore", "Store", "write_whole"]
