@@ -7,7 +7,7 @@ from sojourn import digits, figures
 from sojourn.analysis.result import Result
 from sojourn.errors import InputError
 from sojourn.figures import Drawn, means, svg
-from sojourn.metrics import METRICS, Metric
+from sojourn.metrics import METRICS
 from sojourn.metrics.transfers import MAIN as OF_TRANSFERS
 
 #: Cells that the table shows at most.
@@ -25,26 +25,23 @@ def html(result: Result) -> str:
 
 
 def _table(source: Drawn) -> str:
-    axes = source.columns
-    cells = source.cells
-    shown: list[Metric] = []
+    shown: dict[str, dict[tuple[str, ...], tuple[float | None, float | None]]] = {}
     for metric in METRICS.values():
         if not metric.main:
             continue
-        place, found = len(shown), means.of_cells(source, metric)
+        found = means.of_cells(source, metric)
         if metric.name in OF_TRANSFERS and found["value"].null_count() == found.height:
             continue
-        shown.append(metric)
-        found = found.rename({"value": f"value{place}", "low": f"low{place}"})
-        cells = cells.join(found.select(*axes, f"value{place}", f"low{place}"), on=axes, how="left", maintain_order="left")
-    headings = [*source.axes, *(metric.label for metric in shown)]
-    rows = []
-    for cell in cells.head(MOST_ROWS).iter_rows(named=True):
-        numbers = (_number(cell[f"value{place}"], cell[f"low{place}"]) for place in range(len(shown)))
-        rows.append(_row("td", [*(cell[axis] for axis in axes), *numbers]))
+        numbers = found.select("value", "low").iter_rows()
+        shown[metric.label] = dict(zip(found.select(source.columns).iter_rows(), numbers, strict=True))
+    cells = source.cells.select(source.columns)
+    rows = [
+        _row("td", [*cell, *(_number(*numbers.get(cell, (None, None))) for numbers in shown.values())])
+        for cell in cells.head(MOST_ROWS).iter_rows()
+    ]
     left_out = cells.height - len(rows)
     more = f"<p>The first {len(rows)} of {cells.height} cells.</p>" if left_out else ""
-    return f"<table><thead>{_row('th', headings)}</thead><tbody>{''.join(rows)}</tbody></table>{more}"
+    return f"<table><thead>{_row('th', [*source.axes, *shown])}</thead><tbody>{''.join(rows)}</tbody></table>{more}"
 
 
 def _row(tag: str, texts: list[str]) -> str:

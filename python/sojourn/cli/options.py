@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -86,19 +86,10 @@ def _trust_named(changes: Mapping[str, Any]) -> None:
             trust.name(value)
 
 
-only_option = option(
-    "--only",
-    section=CELLS,
-    metavar="AXIS=VALUE",
-    multiple=True,
-    help="Take only the cells with this value of an axis; repeat for more values and axes.",
-)
-chosen_option = option(
-    "--only",
-    section=CELLS,
-    metavar="AXIS=VALUE",
-    multiple=True,
-    help="Use only the cells with this value of an axis, or the flows of a group (group=NAME); repeat for more.",
+_only = partial(option, "--only", section=CELLS, metavar="AXIS=VALUE", multiple=True)
+only_option = _only(help="Take only the cells with this value of an axis; repeat for more values and axes.")
+chosen_option = _only(
+    help="Use only the cells with this value of an axis, or the flows of a group (group=NAME); repeat for more."
 )
 set_option = option(
     "--set",
@@ -139,24 +130,14 @@ seed_option = option(
     show_default="the file's",
     help="Run with this seed.",
 )
-backend_option = option(
-    "--backend",
-    section=EXECUTION,
-    metavar="NAME",
-    type=BackendName(),
-    default=backends.DEFAULT,
-    help=f"Use this backend ({', '.join(backends.BACKENDS)}) for the runs.",
-)
-backends_option = option(
-    "--backend",
-    "backend",
-    section=EXECUTION,
-    metavar="NAME",
-    type=BackendName(),
+_backend = partial(option, "--backend", section=EXECUTION, metavar="NAME", type=BackendName())
+_help_of_backend = f"Use this backend ({', '.join(backends.BACKENDS)}) for the runs"
+backend_option = _backend(default=backends.DEFAULT, help=f"{_help_of_backend}.")
+backends_option = _backend(
     multiple=True,
     default=[backends.DEFAULT],
     show_default=backends.DEFAULT,
-    help=f"Use this backend ({', '.join(backends.BACKENDS)}) for the runs; repeat to compare several.",
+    help=f"{_help_of_backend}; repeat to compare several.",
 )
 jobs_option = option(
     "--jobs",
