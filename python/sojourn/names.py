@@ -23,7 +23,7 @@ def unknown(what: str, given: str, known: Iterable[str]) -> str:
 
 
 def nearest(what: str, given: str, known: Iterable[str], most: int = 1) -> str:
-    """The same without what is known: ``unknown key "duratoin", did you mean "duration"?``; so many suggestions at most."""
+    """The same without what is known: ``unknown key "duratoin", did you mean "duration"?``; at most ``most`` suggestions."""
     by_letters = {name.casefold(): name for name in reversed(list(known))}
     close = difflib.get_close_matches(given.casefold(), by_letters, n=most, cutoff=0.5)
     *others, last = [f'"{by_letters[letters]}"' for letters in close] or [""]

@@ -39,7 +39,7 @@ def commands(file: Path, seeds: int, results: Path) -> dict[str, list[str]]:
 
 
 def fill(directory: Path, runs: int) -> tuple[Path, int, Path]:
-    """Makes a store of about so many runs of ``many_runs.SCENARIO``: its file, the seeds of each cell, and the store."""
+    """Makes a store of about that many runs of ``many_runs.SCENARIO``: its file, the seeds of each cell, and the store."""
     file, seeds, results = directory / "many.toml", max(1, runs // many_runs.CELLS), directory / str(runs)
     file.write_text(many_runs.SCENARIO, encoding="utf-8")
     carrier = backends.named(backends.DEFAULT)

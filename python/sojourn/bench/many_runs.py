@@ -89,7 +89,7 @@ def _commands(directory: Path, runs: int) -> dict[str, list[str]]:
 
 
 def measured(part: str, runs: int, commands: Mapping[str, Sequence[str]], notify: Notify) -> list[Row]:
-    """What each command took with so many runs."""
+    """What each command took with a number of runs."""
     rows: list[Row] = []
     for name, words in commands.items():
         notify(f"{part}: {name} with {runs} runs")

@@ -71,7 +71,7 @@ def queued(specification: RunSpecification, discipline: str) -> RunSpecification
 
 
 def unresponsive(discipline: str, flows: int, scale: float) -> RunSpecification:
-    """So many sources that send at random times, at a rate of 1.1 Gbit/s in all, over a link of 1 Gbit/s."""
+    """Sources that send at random times, at a rate of 1.1 Gbit/s in all, over a link of 1 Gbit/s."""
     rate = f"{round(LOAD * 10**9 / flows)} bit/s"
     source = {"name": "cbr", "rate": rate, "packet_size": "1500 B", "poisson": True}
     queue = {"name": REFERENCE, "limit": "10000 packets"}

@@ -17,7 +17,7 @@ SMALL_CALLS = 10
 
 @dataclass(frozen=True)
 class Size:
-    """So many flows on a network ``factor`` times as fast as the cell's 1 Gbit/s, for ``seconds`` simulated seconds."""
+    """Flows on a network ``factor`` times as fast as the cell's 1 Gbit/s, for ``seconds`` simulated seconds."""
 
     flows: int
     factor: int

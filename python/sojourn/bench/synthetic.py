@@ -21,7 +21,7 @@ _SAMPLE = "=sample"
 
 
 def fill(directory: Path, planned: Plan, backend: Backend, sample: int) -> None:
-    """Makes a store of all runs of a plan, of which so many of each cell are carried out and the others repeat these."""
+    """Makes a store of all runs of a plan: ``sample`` runs of each cell are carried out, and the others repeat them."""
     Store(directory, create=True).close()
     axes = list(planned.axes)
     with parquet.writing(directory, {name: schema(name, axes) for name in NAMES}) as (write, _):
@@ -34,7 +34,7 @@ def fill(directory: Path, planned: Plan, backend: Backend, sample: int) -> None:
 def _frames(
     cell: PlannedCell, axes: Sequence[str], repetitions: int, backend: Backend, sample: int
 ) -> Iterator[Mapping[str, pl.DataFrame]]:
-    """The frames of a cell's runs, so many runs at once."""
+    """The frames of a cell's runs, ``AT_ONCE`` runs at a time."""
     runs = list(cell.runs(range(min(sample, repetitions))))
     found = assemble([of_run(run, backend.run(run.specification)) for run in runs], axes)
     numbered = {name: frame.with_columns(pl.col("seed") - cell.seed).rename({"seed": _SAMPLE}) for name, frame in found.items()}

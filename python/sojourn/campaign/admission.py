@@ -34,7 +34,7 @@ class Shares:
 
     @contextmanager
     def of(self, size: int) -> Iterator[None]:
-        """Waits until a run of so many bytes fits, and holds them while it is entered."""
+        """Waits until a run of ``size`` bytes fits, and holds these while it is entered."""
         with self._changed:
             if self._taken and self._taken + size > self._total:
                 self._tell(size)

@@ -44,11 +44,11 @@ class Observer:
         warnings.warn(message, stacklevel=2)
 
     def checking(self, cells: int, /) -> AbstractContextManager[Callable[[], None]]:  # noqa: ARG002, for those who show it
-        """So many cells are about to be checked; what is entered is called after each."""
+        """Cells are about to be checked; what is entered is called after each."""
         return nullcontext(lambda: None)
 
     def planned(self, plan: Plan, stale: Counter[Identity], /) -> None:
-        """All cells are fine, and runs are about to be made; so many of the results in the store are of another build."""
+        """All cells are fine, and runs are about to be made; ``stale`` counts stored results by the other build that made them."""
 
     def running(self, plan: Plan, /) -> AbstractContextManager[Callable[[Tally], None]]:  # noqa: ARG002, for those who show it
         """The runs of a plan, or of a batch of it, are about to be made; what is entered is called after each."""

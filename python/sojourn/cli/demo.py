@@ -18,11 +18,8 @@ SCENARIO = Path(__file__).parents[1] / "examples" / "demo.toml"
 
 OUT = "sojourn-demo"
 
-#: Simulated seconds a second, and seconds between two pages.
-SPEED, REFRESH = 4.0, 0.1
-
-#: Moments that values are over.
-LATELY = 10
+#: Simulated seconds a second.
+SPEED = 4.0
 
 
 @click.command("demo", cls=Command)
@@ -62,8 +59,8 @@ def _show_live() -> None:
     from sojourn.cli import interrupts
     from sojourn.units import PICOSECONDS
     from sojourn.watch.beside import Beside
-    from sojourn.watch.pace import Pace
-    from sojourn.watch.recent import HISTORY, Recent
+    from sojourn.watch.pace import REFRESH, Pace
+    from sojourn.watch.recent import HISTORY, LATELY, Recent
 
     cells = list(api.expand(SCENARIO).cells())
     runs = [cell.specification for cell in cells]

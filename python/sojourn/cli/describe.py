@@ -2,7 +2,7 @@
 
 import textwrap
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from sojourn.errors import InputError
 from sojourn.table import Column, Content, Row, Table, label, number, text, width
 
 if TYPE_CHECKING:
-    from sojourn.catalogue import Algorithm, Entry, Profile
+    from sojourn.catalogue import Entry, Parameter, Profile, Value
     from sojourn.catalogue.published_sizes import Published
 
 
@@ -116,58 +116,45 @@ def _print_wrapped(line: str) -> None:
 
 
 def _tables(entry: "Entry") -> list[Table]:
+    from sojourn import catalogue
     from sojourn.catalogue import Algorithm, Profile
 
     if isinstance(entry, Algorithm):
-        return [_parameters(entry)] if entry.parameters else []
+        own = [(parameter, parameter.default, parameter.source) for parameter in entry.parameters]
+        return [_parameters("parameters", "default", own)] if own else []
     if not isinstance(entry, Profile):
         return []
-    return [_settings(entry), *([_defaults(entry)] if entry.defaults else [])]
+    known = {parameter.name: parameter for parameter in catalogue.load().stack_settings}
+    settings = [(known[setting.name], setting.value, setting.source) for setting in entry.settings]
+    return [_parameters("settings", "value", settings), *([_defaults(entry)] if entry.defaults else [])]
 
 
-def _parameters(entry: "Algorithm") -> Table:
+def _parameters(name: str, value: str, given: "Iterable[tuple[Parameter, Value, str]]") -> Table:
+    """Parameters with a value of each and its source."""
     rows = [
         {
-            **{"name": parameter.name, "default": parameter.format(parameter.default), "allowed": parameter.allowed},
-            **{"description": parameter.doc, "source": parameter.source},
+            **{"name": parameter.name, value: parameter.format(set_to), "allowed": parameter.allowed},
+            **{"description": parameter.doc, "source": source},
         }
-        for parameter in entry.parameters
+        for parameter, set_to, source in given
     ]
-    return Table("parameters", "Parameters", _columns("default"), rows)
-
-
-def _columns(value: str) -> list[Column]:
-    return [
+    columns = [
         label("name", keep=True),
         label(value, keep=True),
         text("allowed"),
         text("description", keep=True),
         text("source", rank=1),
     ]
-
-
-def _settings(profile: "Profile") -> Table:
-    from sojourn import catalogue
-
-    parameters = {parameter.name: parameter for parameter in catalogue.load().stack_settings}
-    rows = []
-    for setting in profile.settings:
-        parameter = parameters[setting.name]
-        value = parameter.format(setting.value)
-        about = {"allowed": parameter.allowed, "description": parameter.doc, "source": setting.source}
-        rows.append({"name": setting.name, "value": value, **about})
-    return Table("settings", "Settings", _columns("value"), rows)
+    return Table(name, name.capitalize(), columns, rows)
 
 
 def _defaults(profile: "Profile") -> Table:
     rows = []
     for default in profile.defaults:
-        row = {"tcp": default.algorithm, "kind": default.kind, "name": default.parameter, "source": default.source}
         parameter = profile.parameter_of(default)
-        if parameter is None:
-            rows.append({**row, "value": str(default.value), "description": "Slow start"})
-        else:
-            rows.append({**row, "value": parameter.format(default.value), "description": parameter.doc})
+        value = str(default.value) if parameter is None else parameter.format(default.value)
+        about = {"value": value, "description": "Slow start" if parameter is None else parameter.doc, "source": default.source}
+        rows.append({"tcp": default.algorithm, "kind": default.kind, "name": default.parameter, **about})
     columns = [
         label("tcp", keep=True),
         label("kind", keep=True),

@@ -25,7 +25,7 @@ from sojourn.names import GROUP
 LISTED = 10
 
 
-#: Shows where a campaign stands after so many seconds.
+#: Shows the state of a campaign after some seconds.
 Show = Callable[[Tally, float], None]
 
 

@@ -30,12 +30,6 @@ if TYPE_CHECKING:
     from sojourn.runs import Run
     from sojourn.watch.pace import Pace
 
-#: Seconds between two pages: what the eye follows.
-REFRESH = 0.1
-
-#: Moments that values are over: one alone is too short for flows that send once a round trip.
-LATELY = 10
-
 #: The speed without a limit.
 AS_FAST_AS_CAN_BE = "max"
 
@@ -111,7 +105,8 @@ def _show_pages(run: "Run", stepped: "SteppedRun", pace: "Pace", speed: float, f
     from rich.live import Live
 
     from sojourn.units import PICOSECONDS
-    from sojourn.watch.recent import HISTORY, Recent
+    from sojourn.watch.pace import REFRESH
+    from sojourn.watch.recent import HISTORY, LATELY, Recent
     from sojourn.watch.screen import Screen
 
     terminal, recent = Console(stderr=form is not None), Recent(run.specification, LATELY)

@@ -33,7 +33,7 @@ WORKSHOP = "unfinished"
 #: The folder of runs that count no more.
 SUPERSEDED = "superseded"
 
-#: Runs that are laid out at once, and samples of series that they may have together; of a run with more, so many at a time.
+#: Runs that are laid out at once, and samples of series that they may have together; a run with more is written in such parts.
 BATCH_RUNS, BATCH_SAMPLES = 250, 100_000
 
 

@@ -143,7 +143,7 @@ def _find(footer: bytearray) -> re.Match[bytes]:
 
 
 def _checksum(file: BinaryIO, size: int) -> int:
-    """The checksum of so many bytes from the beginning of a file; as far as they are there."""
+    """The checksum of the first ``size`` bytes of a file, or of as many as there are."""
     file.seek(0)
     checksum, block = 0, memoryview(bytearray(_BLOCK))
     while size > 0 and (count := file.readinto(block[:size])):  # type: ignore[attr-defined]

@@ -17,7 +17,7 @@ NARROW_TEXT, NARROW_LABEL = 16, 8
 #: Longer words of headings are folded.
 LONGEST_WORD = 15
 
-#: With so many columns left that could be left out, names are folded instead.
+#: The least number of optional columns: rather than leave out more, names are folded.
 LEAST_VALUES = 2
 
 

@@ -84,7 +84,7 @@ class Table:
     section: Callable[[Row], object] | None = None
     #: Values that only JSON and CSV have, after the others.
     beside: Sequence[str] = ()
-    #: So many rows are printed at most, or all of them; JSON and CSV always have all.
+    #: The most rows that are printed, or none for all of them; JSON and CSV always have all.
     most_rows: int | None = MOST_ROWS
 
     @property

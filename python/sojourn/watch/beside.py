@@ -28,7 +28,7 @@ class Beside:
         self._about, self._runs, self._duration = about, runs, duration
 
     def draw(self, width: int) -> RenderableType:
-        """The page, for a terminal of so many columns."""
+        """The page, for a terminal of ``width`` columns."""
         now = next(iter(self._runs.values())).now
         queues = {name: recent.queues()[0] for name, recent in self._runs.items()}
         pasts = {name: self._runs[name].history(queue.link) for name, queue in queues.items()}

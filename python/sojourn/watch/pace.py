@@ -3,9 +3,12 @@
 import time
 from collections.abc import Callable
 
+#: Seconds between two pages: what the eye follows.
+REFRESH = 0.1
+
 
 class Pace:
-    """So many simulated seconds a second, or as many as the machine can if no speed is given.
+    """Keeps ``speed`` simulated seconds a second; without a speed, as many as the machine can.
 
     A run that falls behind continues from where it is and does not catch up.
     """

@@ -13,6 +13,9 @@ from sojourn.specification import RunSpecification
 #: How many moments the history holds.
 HISTORY = 200
 
+#: Moments that values are over: one alone is too short for flows that send once a round trip.
+LATELY = 10
+
 
 @dataclass(frozen=True)
 class Queue:
