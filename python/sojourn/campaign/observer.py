@@ -48,7 +48,7 @@ class Observer:
         return nullcontext(lambda: None)
 
     def planned(self, plan: Plan, stale: Counter[Identity], /) -> None:
-        """All cells are fine, and runs are about to be made; ``stale`` counts stored results by the other build that made them."""
+        """All cells are fine, and runs are about to be made; ``stale`` counts stored results of other builds, by build."""
 
     def running(self, plan: Plan, /) -> AbstractContextManager[Callable[[Tally], None]]:  # noqa: ARG002, for those who show it
         """The runs of a plan, or of a batch of it, are about to be made; what is entered is called after each."""
