@@ -40,11 +40,7 @@ class Outcome:
 
 
 def scripts(places: Iterable[Path]) -> Iterator[Path]:
-    """The scripts among files and in directories, at any depth, by name.
-
-    Raises:
-        InputError: a place does not exist, or a directory has no scripts.
-    """
+    """The scripts among files and in directories, at any depth, by name."""
     for place in places:
         if not place.is_dir():
             if not place.exists():
@@ -58,11 +54,7 @@ def scripts(places: Iterable[Path]) -> Iterator[Path]:
 
 
 def run(script: Path) -> Outcome:
-    """Carry out a script.
-
-    Raises:
-        InputError: it cannot be read, or is no script: file, line, column and what was expected.
-    """
+    """Carry out a script."""
     try:
         text = script.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

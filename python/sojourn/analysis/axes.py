@@ -13,11 +13,7 @@ from sojourn.names import GROUP
 
 
 def check_axes(axes: Sequence[str], known: Iterable[str] = ()) -> None:
-    """Checks that axes can be columns, beside those of earlier campaigns; SQL does not tell upper from lower case.
-
-    Raises:
-        InputError: one cannot.
-    """
+    """Checks that axes can be columns, beside those of earlier campaigns; SQL does not tell upper from lower case."""
     taken = {name.casefold() for name in ("key", "seed", *(column for frame in NAMES for column in columns(frame)))}
     taken.add("file_row_number")  # DuckDB's own of a Parquet file
     taken |= {SEEDS, *(end for name in METRICS for end in ends(name))}  # those of tables

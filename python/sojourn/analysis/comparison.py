@@ -73,11 +73,7 @@ def axes_of(runs: pl.DataFrame) -> list[str]:
 
 
 def condition(text: str, axes: Iterable[str]) -> dict[str, str]:
-    """Reads ``tcp=cubic,queue=codel``, also with ``group=NAME``; a comma ends a value only where another axis follows.
-
-    Raises:
-        InputError: no value, or no such axis.
-    """
+    """Reads ``tcp=cubic,queue=codel``, also with ``group=NAME``; a comma ends a value only where another axis follows."""
     known = [*axes, GROUP]
     following = "|".join(re.escape(axis) for axis in sorted(known, key=len, reverse=True))
     values: dict[str, str] = {}
@@ -115,11 +111,7 @@ def part(runs: Rows, values: Mapping[str, str]) -> pl.LazyFrame:
 
 
 def several(cells: pl.DataFrame, values: Mapping[str, str]) -> bool:
-    """Whether more than one of some cells has the given values of some axes.
-
-    Raises:
-        InputError: none has.
-    """
+    """Whether more than one of some cells has the given values of some axes."""
     return _with_values_of(cells, values).height > 1
 
 
@@ -134,11 +126,7 @@ def _with_values_of(cells: pl.DataFrame, values: Mapping[str, str]) -> pl.DataFr
 
 
 def cell(runs: Rows, values: Mapping[str, str]) -> pl.LazyFrame:
-    """The runs of the one cell that has the given values of some axes.
-
-    Raises:
-        InputError: there is none, or more than one.
-    """
+    """The runs of the one cell that has the given values of some axes."""
     cells = cells_of(runs)
     chosen, axes = _with_values_of(cells, values), axes_of(cells)
     for axis in axes:
@@ -160,9 +148,6 @@ def compare_cells(
         first: values of axes that tell the first cell from all others.
         second: the same of the second.
         metrics: names of metrics; all that have a value unless given.
-
-    Raises:
-        InputError: there is no such cell or metric, or the cells have no seed in common.
     """
     there = runs.lazy().collect_schema()
     known = [name for name in METRICS if name in there]
@@ -190,9 +175,6 @@ def compare_groups(
         metrics: names of metrics; those with a value of which tables have groups unless given.
         only: names of groups; all that both cells have unless given, which may be none.
         repeated: whether the seeds of either cell change nothing, so that there is no interval.
-
-    Raises:
-        InputError: there is no such cell, group or metric, only one cell names a group, or the cells have no seed in common.
     """
     there = groups.lazy().collect_schema()
     known = [metric.name for metric in of_group() if metric.name in there]

@@ -82,9 +82,6 @@ def compare(first: pl.LazyFrame, second: pl.LazyFrame, axes: Sequence[str], metr
         second: the same of the other side.
         axes: what tells cells apart.
         metrics: names of metrics of a run; unless given ``COMPARED``, of which the first side has a value.
-
-    Raises:
-        InputError: there is no such metric, no cell and seed that both have, or several runs of one on a side.
     """
     wanted = list(COMPARED if metrics is None else metrics)
     for name in wanted:
