@@ -30,16 +30,10 @@ def cells(only: Mapping[str, Iterable[str]]) -> list[dict[str, str]]:
 
 def specification(axes: Mapping[str, str], seconds: float, changes: Mapping[str, Any] | None = None) -> RunSpecification:
     """The run of a cell; ``seconds`` are the simulated seconds of a data-centre cell, ``changes`` those of ``Study.part``."""
-    cell = _study().part({}, changes).cell(axes)
-    return shortened(cell.specification, seconds * LENGTHS[axes["scenario"]])
-
-
-def shortened(specification: RunSpecification, seconds: float) -> RunSpecification:
-    """The same run for another simulated time, all of it in the measuring window."""
-    duration = round(seconds * PICOSECONDS)
-    starting = round(seconds * STARTING * PICOSECONDS)
-    flows = [{**flow, "start_within": min(flow["start_within"], starting)} for flow in specification["flows"]]
-    return {**specification, "duration": duration, "warm_up": 0, "flows": flows}
+    cell = _study().part({}, changes).cell(axes).specification
+    duration = seconds * LENGTHS[axes["scenario"]] * PICOSECONDS
+    flows = [{**flow, "start_within": min(flow["start_within"], round(duration * STARTING))} for flow in cell["flows"]]
+    return {**cell, "duration": round(duration), "warm_up": 0, "flows": flows}
 
 
 @functools.cache

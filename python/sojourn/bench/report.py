@@ -46,7 +46,8 @@ def _rows(part: Part) -> Table:
     columns: list[Column] = []
     for name, value in part.rows[0].items():
         kind = Content.LABEL if isinstance(value, str) else Content.NUMBER
-        columns.append(Column(_heading(name), (name,), partial(_value, name), kind, keep=not columns))
+        heading = name.replace("_", " ").replace("cpu", "CPU")
+        columns.append(Column(heading, (name,), partial(_value, name), kind, keep=not columns))
     return Table(part.name, part.title, columns, part.rows, [part.method])
 
 
@@ -92,10 +93,6 @@ def _verdict(row: Row) -> Text:
     """The measured value; one that misses its target has an asterisk, since output may be without colour."""
     shown = _shown(row["measured"])
     return Text(f"* {shown}", style="red") if row["met"] is False else Text(shown)
-
-
-def _heading(name: str) -> str:
-    return name.replace("_", " ").replace("cpu", "CPU")
 
 
 def _shown(value: str | int | float) -> str:

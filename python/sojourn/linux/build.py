@@ -62,14 +62,8 @@ def _compile(name: str, origin: Path, added: tuple[Path, ...], key: str, watch: 
     tree, ours = source.unpacked(origin, added, log)
     watch("configuring", 0)
     configuration = compiling.configure(tree, objects, log)
-    compiled = 0
-
-    def count() -> None:
-        nonlocal compiled
-        compiled += 1
-        watch("compiling", compiled)
-
-    binary = compiling.compile_kernel(tree, objects, log, len(os.sched_getaffinity(0)), count)
+    jobs = len(os.sched_getaffinity(0))
+    binary = compiling.compile_kernel(tree, objects, log, jobs, lambda compiled: watch("compiling", compiled))
     subprocess.run(["strip", "-o", str(folder / cache.KERNEL), str(binary)], check=True)
     (folder / cache.CONFIGURATION).write_text(configuration)
     version = source.version(tree)

@@ -56,8 +56,8 @@ def configure(source: Path, build: Path, log: Path) -> str:
     return text
 
 
-def compile_kernel(source: Path, build: Path, log: Path, jobs: int, on_file: Callable[[], None]) -> Path:
-    """Compiles a kernel, or goes on where that stopped, and returns its binary."""
+def compile_kernel(source: Path, build: Path, log: Path, jobs: int, on_file: Callable[[int], None]) -> Path:
+    """Compiles a kernel, or goes on where that stopped, and returns its binary; ``on_file`` gets the number of files so far."""
     _make(source, build, log, [f"-j{jobs}", "linux"], {}, on_file)
     return build / "linux"
 
@@ -68,20 +68,21 @@ def _make(
     log: Path,
     targets: list[str],
     environment: dict[str, str],
-    on_file: Callable[[], None] = lambda: None,
+    on_file: Callable[[int], None] = lambda _: None,
 ) -> None:
     command = ["make", "-C", str(source), f"O={build}", "ARCH=um", f"KBUILD_KCONFIG={build / 'Kconfig.sojourn'}", *targets]
     variables = {**os.environ, **REPRODUCIBLE, **environment, "LC_ALL": "C"}
     with log.open("a") as output:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=variables)
         assert process.stdout is not None
-        lines = []
+        lines, compiled = list[str](), 0
         try:
             for line in process.stdout:
                 output.write(line)
                 lines.append(line)
                 if COMPILED.match(line):
-                    on_file()
+                    compiled += 1
+                    on_file(compiled)
         except BaseException:
             process.terminate()
             process.wait()

@@ -145,10 +145,9 @@ def find(database: "duckdb.DuckDBPyConnection", text: str) -> pl.DataFrame:
             return _found(database, text)
         except duckdb.OutOfMemoryException:
             database.execute("RESET memory_limit")
-        try:
-            return _found(database, text)
-        except duckdb.OutOfMemoryException:
-            raise InputError("the query needs more memory than there is; ask for less") from None
+        return _found(database, text)
+    except duckdb.OutOfMemoryException:
+        raise InputError("the query needs more memory than there is; ask for less") from None
     except duckdb.InterruptException:
         raise InputError(f"the query has no answer after {MOST_SECONDS:g} s; ask for less") from None
     except duckdb.PermissionException as error:
