@@ -52,7 +52,6 @@ print(json.dumps({"memory_megabytes": int(peak.split()[1]) * 1024 / 1e6, "cpu_se
 sys.exit(ended)
 """
 
-
 QUERY = "select rate, avg(jain), count(*) from runs group by rate"
 
 

@@ -59,11 +59,10 @@ class BackendName(click.ParamType[str]):
 
 def changes_of(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
     """Keys and what to set them to: a value of TOML, or a string without its quotes."""
-    # Loaded here, because help and completion should not wait for it.
-    from sojourn.scenario import parsed
-
     changes: dict[str, Any] = {}
     for change in given:
+        from sojourn.scenario import parsed  # here, because help and completion should not wait for it
+
         key, equals, value = change.partition("=")
         if not equals:
             raise InputError(f"--set {change}: write KEY=VALUE, such as \"stack.minimum_rto='200 ms'\"")
