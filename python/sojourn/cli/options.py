@@ -57,7 +57,7 @@ class BackendName(click.ParamType[str]):
         return [CompletionItem(name) for name in backends.BACKENDS if name.startswith(incomplete)]
 
 
-def changes_of(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+def _changes(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
     """Keys and what to set them to: a value of TOML, or a string without its quotes."""
     changes: dict[str, Any] = {}
     for change in given:
@@ -90,15 +90,8 @@ only_option = _only(help="Take only the cells with this value of an axis; repeat
 chosen_option = _only(
     help="Use only the cells with this value of an axis, or the flows of a group (group=NAME); repeat for more."
 )
-set_option = option(
-    "--set",
-    "changes",
-    section=CELLS,
-    metavar="KEY=VALUE",
-    multiple=True,
-    callback=changes_of,
-    help="Set a key of the scenario, such as stack.minimum_rto='200 ms'; repeatable.",
-)
+changes_option = partial(option, "--set", "changes", section=CELLS, metavar="KEY=VALUE", multiple=True, callback=_changes)
+set_option = changes_option(help="Set a key of the scenario, such as stack.minimum_rto='200 ms'; repeatable.")
 reading_option = option(
     "--reading",
     section=CELLS,
@@ -121,14 +114,8 @@ seeds_option = option(
     show_default="as the file says, or 1",
     help="Run each cell with N seeds.",
 )
-seed_option = option(
-    "--seed",
-    section=CELLS,
-    metavar="N",
-    type=click.IntRange(0, 2**63 - 1),
-    show_default="the file's",
-    help="Run with this seed.",
-)
+any_seed_option = partial(option, "--seed", section=CELLS, metavar="N", type=click.IntRange(0, 2**63 - 1))
+seed_option = any_seed_option(show_default="the file's", help="Run with this seed.")
 _backend = partial(option, "--backend", section=EXECUTION, metavar="NAME", type=BackendName())
 _help_of_backend = f"Use this backend ({', '.join(backends.BACKENDS)}) for the runs"
 backend_option = _backend(default=backends.DEFAULT, help=f"{_help_of_backend}.")

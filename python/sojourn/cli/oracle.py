@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sojourn.cli.console import Form, put, say
-from sojourn.cli.options import CELLS, RESULTS, Command, changes_of, form_options, option, out_option
+from sojourn.cli.options import CELLS, RESULTS, Command, any_seed_option, changes_option, form_options, option, out_option
 from sojourn.errors import InputError
 from sojourn.table import Column, Frame, Table, label, number
 
@@ -27,15 +27,7 @@ MICROSECONDS, SEGMENTS, PER_CENT = "{:.6f}", "{:.1f}", "{:+.1%}"
     required=True,
     help="Take the module from this source tree or tarball of a kernel, folder with the module, or file.",
 )
-@option(
-    "--set",
-    "changes",
-    section=CELLS,
-    metavar="KEY=VALUE",
-    multiple=True,
-    callback=changes_of,
-    help="Set a parameter of the built-in algorithm, such as beta=0.8; repeatable. The others are those of linux-6.",
-)
+@changes_option(help="Set a parameter of the built-in algorithm, such as beta=0.8; repeatable. The others are those of linux-6.")
 @option(
     "--events",
     section=CELLS,
@@ -45,14 +37,7 @@ MICROSECONDS, SEGMENTS, PER_CENT = "{:.6f}", "{:.1f}", "{:+.1%}"
     help="Replay N acknowledgements and timeouts.",
 )
 @option("--rtt", section=CELLS, metavar="TIME", default="40 ms", help="Replay over a path with this round-trip time.")
-@option(
-    "--seed",
-    section=CELLS,
-    metavar="N",
-    type=click.IntRange(0, 2**63 - 1),
-    show_default="none",
-    help="Add random losses, marks, timeouts, pauses and delays from this seed.",
-)
+@any_seed_option(show_default="none", help="Add random losses, marks, timeouts, pauses and delays from this seed.")
 @option("--every", section=RESULTS, is_flag=True, help="Show every event, not only those where the two part.")
 @out_option(None, "Write a figure of both windows over time to FILE, which ends in .svg, .png or .pdf.", "FILE")
 @form_options
