@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sojourn.backends.linux.refusals import refuse_impossible
 
 import sojourn
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import plan
-from sojourn.backends.linux.refusals import refuse_impossible
 from sojourn.campaign import randomness
 from sojourn.errors import InputError
 from sojourn.scenario import Scenario, from_data

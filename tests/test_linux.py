@@ -18,6 +18,7 @@ import sojourn
 from conftest import ROOT, Capture, complaint, scenario_data
 from sojourn import backends, catalogue
 from sojourn.backends.linux import (
+    algorithms,
     captures,
     causes,
     connections,
@@ -27,7 +28,6 @@ from sojourn.backends.linux import (
     planned,
     processors,
     reading,
-    refusals,
     stack,
     topology,
 )
@@ -62,8 +62,8 @@ def check(cell: Cell) -> None:
     try:
         plan(cell.specification, limitations)
     except Impossible as problem:
-        raise refusals.refuse_impossible(problem, cell.given) from None
-    refusals.refuse(limitations, cell.given)
+        raise problem.refused(cell.given) from None
+    limitations.refuse(cell.given)
 
 
 def refused(data: dict[str, Any]) -> str:
@@ -800,7 +800,7 @@ def test_fast_links_are_passed() -> None:
         "loss": 0.0,
         "changes": [],
     }
-    _, (devices,) = topology.build([fast], 1500, -14, {}, [Limit()], Limitations())
+    _, (devices,) = topology.build([fast], 1500, -14, {}, [Limit()], Limitations(), algorithms.Added())
     assert devices.wire is None
 
 

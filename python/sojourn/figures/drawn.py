@@ -82,9 +82,6 @@ class Drawn:
 
         Args:
             wanted: the groups; all unless given.
-
-        Raises:
-            InputError: there is no such group.
         """
         known = self.frame("groups").select(pl.col("flow_group").unique(maintain_order=True)).collect()["flow_group"].to_list()
         for group in wanted or ():

@@ -86,11 +86,7 @@ def data(frame: pl.DataFrame) -> alt.InlineData:
 
 
 def check_distinct(figure: str, axis: str | None, labels: Sequence[str]) -> None:
-    """Checks that the labels can be distinguished by colour, and that a legend can have them.
-
-    Raises:
-        InputError: they cannot, or it cannot.
-    """
+    """Checks that the labels can be distinguished by colour, and that a legend can have them."""
     for label in labels:
         if label in UNDRAWABLE:
             raise InputError(f'figure {figure}: Vega cannot draw the label "{label}" of {axis}; give it another')

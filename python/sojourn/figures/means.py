@@ -18,11 +18,7 @@ def of_cells(source: Drawn, metric: Metric) -> pl.DataFrame:
 
 
 def of_figure(figure: MetricFigure, source: Drawn) -> pl.DataFrame:
-    """The metric that a figure is of, of every cell.
-
-    Raises:
-        InputError: no run has it.
-    """
+    """The metric that a figure is of, of every cell."""
     found = of_cells(source, figure.metric)
     if not found.height:
         raise InputError(f"figure {figure.name}: no values in these runs")
@@ -30,11 +26,7 @@ def of_figure(figure: MetricFigure, source: Drawn) -> pl.DataFrame:
 
 
 def of_all(source: Drawn, metric: Metric) -> pl.LazyFrame:
-    """A metric of every run, or of every run's groups: ``value`` beside the axes.
-
-    Raises:
-        InputError: a group has no such metric.
-    """
+    """A metric of every run, or of every run's groups: ``value`` beside the axes."""
     if GROUP in source.axes and not metric.of_group:
         raise InputError(f"{metric.title} is of a whole run, not of a group; choose no group")
     return source.counted("runs").select(*source.columns, value=pl.col(metric.name) * metric.factor)

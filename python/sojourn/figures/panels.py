@@ -46,11 +46,7 @@ class Panels:
     axes: Sequence[str]
 
     def check(self, figure: str) -> None:
-        """Checks that they are not too many.
-
-        Raises:
-            InputError: they are.
-        """
+        """Checks that they are not too many."""
         number = prod(len(self.source.axes[axis]) for axis in self.axes)
         if number > MOST:
             example = shlex.quote(f"{self.axes[0]}={self.source.axes[self.axes[0]][0]}")

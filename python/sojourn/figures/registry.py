@@ -302,11 +302,7 @@ _TOGETHER = "values of {seeds} seeds together"
 
 
 def _of_column(name: str, form: str, frame: str, column: str) -> ColumnFigure:
-    """A box plot or a distribution of a column.
-
-    Raises:
-        InputError: there is no such frame.
-    """
+    """A box plot or a distribution of a column."""
     from sojourn.analysis.frames import NAMES  # heavy
 
     if frame not in NAMES:

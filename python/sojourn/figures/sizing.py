@@ -52,9 +52,6 @@ def fitted(draw: Callable[[int], Chart], width: float | None, height: float | No
         draw: draws it with panels for about so wide a figure.
         width: of the whole figure; that which ``draw`` makes of the width of a document's text unless given.
         height: of the whole figure; as the figure chooses unless given.
-
-    Raises:
-        InputError: the figure cannot be so small.
     """
     chart = draw(DOCUMENT) if width is None else _as_wide(draw, width)
     wide, high = size(chart)

@@ -96,11 +96,7 @@ def delay_goodput(figure: Figure, source: Drawn, width: int) -> Chart:
 
 
 def delay_goodput_by_group(figure: Figure, source: Drawn, width: int) -> Chart:
-    """The same of each group of flows: what a flow of it gets, and its round-trip time.
-
-    Raises:
-        InputError: no group has round-trip times.
-    """
+    """The same of each group of flows: what a flow of it gets, and its round-trip time."""
     groups = source if GROUP in source.axes else source.by_group()
     return _ellipses(figure, groups, width, GROUP, (RTT, METRICS["avg_mbps"]))
 

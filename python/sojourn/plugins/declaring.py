@@ -26,11 +26,7 @@ class Declaration:
     choices: tuple[str, ...] | None = None
 
     def described(self, name: str) -> dict[str, Any]:
-        """The parameter as the catalogue has it, in base units.
-
-        Raises:
-            ValueError: a default or bound is no quantity of this kind.
-        """
+        """The parameter as the catalogue has it, in base units."""
         return {
             **{"name": name, "kind": self.kind, "doc": self.doc, "source": self.source, "choices": self.choices},
             **{"default": self._base(self.default), "minimum": self._base(self.least), "maximum": self._base(self.most)},

@@ -40,30 +40,18 @@ class Loaded(Protocol):
     addresses: tuple[int, int] | None
 
     def described(self) -> dict[str, Any]:
-        """What it defines, as the catalogue has it: ``control`` and ``queue``, None for what it does not define.
-
-        Raises:
-            ValueError: a declaration makes no sense.
-        """
+        """What it defines, as the catalogue has it: ``control`` and ``queue``, None for what it does not define."""
         ...
 
 
 def load_all(plugins: list[dict[str, Any]]) -> list[Loaded]:
-    """The plugins of a run's specification.
-
-    Raises:
-        ValueError: one cannot be loaded.
-    """
+    """The plugins of a run's specification."""
     return [load(of_json(plugin)) for plugin in plugins]
 
 
 @cache
 def load(source: Source) -> Loaded:
-    """Loads a plugin; the same source is loaded once.
-
-    Raises:
-        ValueError: it cannot be loaded; one line.
-    """
+    """Loads a plugin; the same source is loaded once."""
     return PythonFile(source) if source.language == "python" else Library(source)
 
 

@@ -66,11 +66,7 @@ def is_linux(path: Path) -> bool:
 
 
 def read(path: Path, as_linux: bool = False) -> Source:
-    """Reads a plugin's file; ``as_linux`` says that it is a module of Linux.
-
-    Raises:
-        ValueError: it cannot be read or is of no language that is known.
-    """
+    """Reads a plugin's file; ``as_linux`` says that it is a module of Linux."""
     language = language_of(path)
     if as_linux:
         if language != "c":

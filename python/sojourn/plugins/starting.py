@@ -16,11 +16,7 @@ NAME_THERE, FILE_THERE, HOOKS_THERE = "NAME", "FILE", "    HOOKS\n"
 
 
 def begin(kind: str, name: str, language: str, folder: Path) -> list[Path]:
-    """Writes an algorithm and its scenario; ``kind`` is ``tcp`` or ``queue``.
-
-    Raises:
-        InputError: the name is none, or there is such a file.
-    """
+    """Writes an algorithm and its scenario; ``kind`` is ``tcp`` or ``queue``."""
     if not NAME.fullmatch(name):
         raise InputError(f'"{name}" is not a name of an algorithm: letters, digits and underscores, no digit first')
     ending = ENDINGS[language]

@@ -172,12 +172,7 @@ class Contents:
 
 
 def read(directory: Path) -> Contents:
-    """The latest study that was made in a directory, or if there is none all that is there.
-
-    Raises:
-        InputError: the directory is no store, or no runs.
-        StoreFailed: its files cannot be read.
-    """
+    """The latest study that was made in a directory, or if there is none all that is there."""
     with Store(directory) as store:
         provenance = store.provenance
         latest = next((made for made in reversed(provenance) if made.study is not None), None)
@@ -193,11 +188,7 @@ def read(directory: Path) -> Contents:
 
 
 def _study(directory: Path, study: str) -> Study:
-    """The study that was made in a directory.
-
-    Raises:
-        InputError: one's own is no longer where it was, or its file is wrong.
-    """
+    """The study that was made in a directory."""
     if library.is_path(study) and not Path(study).exists():
         again = f"sojourn reproduce STUDY --out {shlex.quote(str(directory))}"
         raise InputError(f"{directory}: the study {study} is not there; {again} with its new path makes no run again")

@@ -38,11 +38,7 @@ Few = BeforeValidator(_few)
 
 
 def check_repeated(entries: Iterable[tuple[object, int]]) -> None:
-    """Checks what is repeated in a run's specification: entries of a file, and how often each is written there.
-
-    Raises:
-        ValueError: it would be too much text.
-    """
+    """Checks what is repeated in a run's specification: entries of a file, and how often each is written there."""
     if (text := sum(len(repr(entry)) * times for entry, times in entries if times > 1)) > MOST_TEXT:
         raise ValueError(f"with all hosts about {text:,} characters of text; at most {MOST_TEXT:,}")
 

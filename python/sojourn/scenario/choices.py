@@ -81,11 +81,7 @@ _COUNTED = {"pfifo": "packets", "bfifo": "bytes"}
 
 
 def _is_counted_in(spelling: str, limit: QueueLimit | BandwidthDelayProducts) -> None:
-    """Whether a discipline by this name counts what its limit is in; bandwidth-delay products are packets.
-
-    Raises:
-        ValueError: it counts the other.
-    """
+    """Whether a discipline by this name counts what its limit is in; bandwidth-delay products are packets."""
     unit = "packets" if isinstance(limit, BandwidthDelayProducts) else limit.unit
     if (counted := _COUNTED.get(spelling, unit)) != unit:
         other = next(name for name, its in _COUNTED.items() if its == unit)
@@ -242,11 +238,7 @@ class StackChoice(Choice):
 
 
 def control_of(plugin: Source) -> Algorithm:
-    """The congestion control of a plugin.
-
-    Raises:
-        ValueError: it defines none, or cannot be loaded.
-    """
+    """The congestion control of a plugin."""
     # It starts a process, so what does not need it does not load it.
     from sojourn.plugins.declared import declared
 
@@ -257,11 +249,7 @@ def control_of(plugin: Source) -> Algorithm:
 
 
 def queue_of(plugin: Source) -> Algorithm:
-    """The queue discipline of a plugin.
-
-    Raises:
-        ValueError: it defines none, or cannot be loaded.
-    """
+    """The queue discipline of a plugin."""
     if plugin.language == source.LINUX:
         # Only a kernel that was built with it runs it, so it is not loaded.
         if "register_qdisc" not in plugin.files[plugin.file]:

@@ -11,9 +11,6 @@ from sojourn.scenario.base import Table
 from sojourn.scenario.choices import Choice
 from sojourn.scenario.model import Scenario
 
-#: What stands for every entry of a list.
-ALL = "*"
-
 
 @dataclass(frozen=True)
 class Given:
@@ -21,19 +18,14 @@ class Given:
 
     keys: tuple[str, ...]
 
-    def matching(self, pattern: str) -> list[str]:
-        """The keys that a pattern such as ``flows.*.stack.minimum_rto`` stands for; a prefix stands for all keys below it."""
-        steps = pattern.split(".")
-        return [key for key in self.keys if _matches(key.split("."), steps)]
+    def having(self, part: str) -> list[str]:
+        """The keys that have a part such as ``stack.minimum_rto`` in them: that of all flows, and those of some."""
+        return [key for key in self.keys if f".{part}." in f".{key}."]
 
 
 def given(scenario: Scenario) -> Given:
     """The keys that were set in a scenario."""
     return Given(tuple(_keys(scenario, "")))
-
-
-def _matches(key: list[str], steps: list[str]) -> bool:
-    return len(key) >= len(steps) and all(step in (ALL, part) for part, step in zip(key, steps, strict=False))
 
 
 def _keys(value: object, path: str) -> Iterator[str]:

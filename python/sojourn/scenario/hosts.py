@@ -37,9 +37,6 @@ def named_by(text: str, groups: Mapping[str, Sequence[str]], hosts: Collection[s
         text: what is written there.
         groups: the hosts of each entry of the network, by its name.
         hosts: all hosts.
-
-    Raises:
-        ValueError: there are no such hosts.
     """
     if text in groups:
         return groups[text]

@@ -150,9 +150,6 @@ class Flows(Table):
         """Each entry of ``from`` with each of ``to``, called ``from-to``, and the pairs of hosts that they stand for.
 
         If the flows run both ways, then each entry of ``to`` with each of ``from`` follows.
-
-        Raises:
-            ValueError: there is no such host in the network.
         """
         hosts = network.end_hosts
         there, back = [], []

@@ -40,11 +40,7 @@ class Points:
 
 
 def read_rows(path: Path, columns: Sequence[str] = ()) -> list[tuple[float, ...]]:
-    """Some columns, or else all, of a CSV file of numbers with a header.
-
-    Raises:
-        ValueError: it cannot be read, or is no such file.
-    """
+    """Some columns, or else all, of a CSV file of numbers with a header."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))

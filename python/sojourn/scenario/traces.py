@@ -101,11 +101,7 @@ def _last(trace: Mapping[str, Any]) -> int:
 
 
 def read(path: Path, dimension: Dimension, repeats: bool) -> Trace:
-    """Reads a trace of a rate or of a delay.
-
-    Raises:
-        ValueError: it cannot be read, or is no such trace.
-    """
+    """Reads a trace of a rate or of a delay."""
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:

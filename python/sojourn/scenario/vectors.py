@@ -66,11 +66,7 @@ class Vectors:
 
 
 def read(path: Path) -> Vectors:
-    """The connections of a file.
-
-    Raises:
-        ValueError: it cannot be read, or is not of this format; with the line.
-    """
+    """The connections of a file."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

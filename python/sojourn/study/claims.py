@@ -47,11 +47,7 @@ class Claims(Table):
 
 
 def read(path: Path, study: Study) -> list[Claim]:
-    """Reads a file of claims; the queries are not looked at.
-
-    Raises:
-        InputError: the file is wrong, or a claim is of cells that the study does not have.
-    """
+    """Reads a file of claims; the queries are not looked at."""
     try:
         claims = Claims.of(read_toml(path)).claims
     except ValidationError as error:
@@ -62,11 +58,7 @@ def read(path: Path, study: Study) -> list[Claim]:
 
 
 def cells(claim: Claim, study: Study) -> list[Point]:
-    """The cells of the matrix that a claim is about.
-
-    Raises:
-        InputError: there is no such axis or value, or no such cell.
-    """
+    """The cells of the matrix that a claim is about."""
     place = called(claim, study)
     try:
         meant: Mapping[str, frozenset[str]] = study.sweep.meant("select", claim.select)

@@ -144,11 +144,7 @@ class Study(Table):
         return self
 
     def under(self, reading: str) -> Self:
-        """The study under one of its readings, or as stated.
-
-        Raises:
-            InputError: it has no such reading.
-        """
+        """The study under one of its readings, or as stated."""
         known = [AS_STATED, *self.readings]
         if reading not in known:
             raise InputError(f"study {self.name}: {names.unknown('reading', reading, known)}")

@@ -87,11 +87,7 @@ def load(study: str) -> "Study":
 
 
 def published_values(study: "Study") -> "list[PublishedValue]":
-    """The values of a study's tables: the published ones, or if there are none those to be measured.
-
-    Raises:
-        InputError: no run answers a published value.
-    """
+    """The values of a study's tables: the published ones, or if there are none those to be measured."""
     from sojourn.study.published import read, unpublished
 
     if study.published is None:
@@ -100,11 +96,7 @@ def published_values(study: "Study") -> "list[PublishedValue]":
 
 
 def claims(study: "Study") -> "list[Claim]":
-    """The claims of a study; none if it has no such file.
-
-    Raises:
-        InputError: the file is wrong; queries are not looked at.
-    """
+    """The claims of a study; none if it has no such file."""
     from sojourn.study.claims import read
 
     path = study.origin.folder / CLAIMS

@@ -33,11 +33,7 @@ class PublishedValue:
 
 
 def read(path: Path, study: Study, published: PublishedFile) -> list[PublishedValue]:
-    """Reads a file of columns ``table``, one for each axis, ``metric`` and ``value``.
-
-    Raises:
-        InputError: a value is of no table, or of no cell that the study runs.
-    """
+    """Reads a file of columns ``table``, one for each axis, ``metric`` and ``value``."""
     tables = {str(table.number): table for table in study.tables}
     cells = {tuple(point.values()) for point in study.points}
     values = []
@@ -57,11 +53,7 @@ def read(path: Path, study: Study, published: PublishedFile) -> list[PublishedVa
 
 
 def _rows(path: Path, called: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """The rows of a file of columns, and what errors call each.
-
-    Raises:
-        InputError: it cannot be read, is not UTF-8, or a row has more or fewer columns than the first.
-    """
+    """The rows of a file of columns, and what errors call each."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             rows = csv.reader(file)
@@ -81,11 +73,7 @@ def _rows(path: Path, called: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def unpublished(study: Study) -> list[PublishedValue]:
-    """A value for every metric of every cell of a table; in a table of algorithms, for each of the cell's and for all flows.
-
-    Raises:
-        InputError: the values of a cell make no scenario.
-    """
+    """A value for every metric of every cell of a table; in a table of algorithms, for each of the cell's and for all flows."""
     cells = study.points
     return [
         PublishedValue(table, labels, cell, algorithm, metric, None, "")

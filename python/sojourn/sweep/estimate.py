@@ -37,9 +37,6 @@ def measure(run: Run, carry_out: Callable[[Run], object]) -> Speed:
 
     A hundredth of the run is carried out, and then ever more of it until that takes 0.3 s or the run is over. What the two differ
     by is the speed. Flows that would start later start within the time that is simulated.
-
-    Raises:
-        RunFailed: the run failed.
     """
 
     def timed(share: float) -> tuple[float, float]:

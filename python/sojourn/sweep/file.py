@@ -41,9 +41,6 @@ def from_data(data: Mapping[str, Any], origin: str, folder: Path | None = None) 
     """The matrix of a scenario file given as plain data; ``origin`` is what errors call it.
 
     Paths in it are relative to ``folder``, or to the current folder.
-
-    Raises:
-        InputError: its sweep makes no sense.
     """
     if isinstance(data.get("scenario"), Mapping):
         raise InputError(f"{origin}: is a study; write sojourn reproduce {shlex.quote(origin)}")

@@ -177,19 +177,11 @@ class Matrix:
         return numbers[frozenset()]
 
     def cells(self) -> Iterator[Cell]:
-        """All cells, in order, each made when it is asked for.
-
-        Raises:
-            InputError: a cell's values make no scenario.
-        """
+        """All cells, in order, each made when it is asked for."""
         return map(self.cell, self.points())
 
     def cell(self, axes: Point) -> Cell:
-        """One cell.
-
-        Raises:
-            InputError: its values make no scenario.
-        """
+        """One cell."""
         where = f"{self.origin}: cell {called(axes)}" if self.sweep.axes else self.origin
         scenario = self.base
         # An algorithm is set before its parameters, whichever axis comes first.
@@ -202,11 +194,7 @@ class Matrix:
         return Cell(axes, self._changed(scenario, where))
 
     def _changed(self, scenario: Mapping[str, Any], where: str) -> Scenario:
-        """The scenario with the changes.
-
-        Raises:
-            InputError: it is none, or becomes none by a change; whichever is to blame is named.
-        """
+        """The scenario with the changes."""
         changed = scenario
         for path, value in self.changes.items():
             changed = _set(changed, path, value, f"--set {path.text}")
@@ -218,11 +206,7 @@ class Matrix:
             raise
 
     def _blame(self, scenario: Mapping[str, Any], where: str) -> None:
-        """Names the change to blame: the one without which the others are fine, or else the first that with those before is not.
-
-        Raises:
-            InputError: what is wrong with it.
-        """
+        """Raises the error of the change without which the others are fine, or else of the first that with those before is not."""
         cell = where.removeprefix(self.origin)
         for left_out in self.changes:
             others, whole = scenario, scenario

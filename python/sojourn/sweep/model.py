@@ -239,11 +239,7 @@ class Sweep(Table):
         return [self.meant(f"overrides[{index}].when", override.when) for index, override in enumerate(self.overrides)]
 
     def with_overrides(self, overrides: Sequence[Override]) -> Self:
-        """The sweep with further overrides, applied after all others.
-
-        Raises:
-            ValueError: one names an axis or a value that the sweep does not have.
-        """
+        """The sweep with further overrides, applied after all others."""
         given = self.model_dump(by_alias=True, exclude_none=True, exclude={"overrides"})
         return self.of({**given, "overrides": [*self.overrides, *overrides]})
 

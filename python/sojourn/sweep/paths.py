@@ -33,11 +33,7 @@ class KeyPath:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Reads a path.
-
-        Raises:
-            ValueError: no scenario has such a key; the nearest is named.
-        """
+        """Reads a path."""
         steps: list[Step] = []
         here: Any = Scenario
         for head in text.split("."):
@@ -49,9 +45,6 @@ class KeyPath:
         """The scenario with what the path leads to set; tables on the way are made, entries of lists are not.
 
         The scenario stays as it is, and what is not on the way is shared with it.
-
-        Raises:
-            ValueError: the scenario has nothing there to set.
         """
         try:
             assigned: dict[str, Any] = _assigned(scenario, self.steps, value)

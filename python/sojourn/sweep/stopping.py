@@ -35,11 +35,7 @@ class StoppingRule:
 
     @classmethod
     def of(cls, text: str, most_seeds: int = MOST_SEEDS) -> Self:
-        """Reads ``ci(jain) < 0.02``, or of a group of flows ``ci(share_pct, downloads) < 1``.
-
-        Raises:
-            ValueError: it is no such condition, there is no such metric, or the bound is not above 0.
-        """
+        """Reads ``ci(jain) < 0.02``, or of a group of flows ``ci(share_pct, downloads) < 1``."""
         match = _CONDITION.fullmatch(text)
         if match is None:
             raise ValueError(f'"{text}" is not a condition; write a metric and a bound, such as "ci(jain) < 0.02"')

@@ -30,11 +30,7 @@ class Value:
 
 
 def of_axis(given: Sequence[Any] | Mapping[str, Any]) -> list[Value]:
-    """The values of an axis as a file writes it, a list or a table, with their labels.
-
-    Raises:
-        ValueError: two have the same label, or they are no range.
-    """
+    """The values of an axis as a file writes it, a list or a table, with their labels."""
     if not isinstance(given, Mapping):
         return labelled(given)
     if "values" in given:
@@ -46,9 +42,6 @@ def labelled(given: Sequence[Any]) -> list[Value]:
     """The values with their labels.
 
     A table is called by its name and those of its keys that are not the same in every value.
-
-    Raises:
-        ValueError: two have the same label.
     """
     plain = [value["value"] if _has_label(value) else value for value in given]
     tables = [_table(value) for value in plain]

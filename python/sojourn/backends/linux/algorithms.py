@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ class Module:
     #: As TCP_CONGESTION takes it (tcp(7)).
     name: str
     #: Parameters of ours that are parameters of the module: its name for each, and the value there.
-    parameters: Mapping[str, tuple[str, Callable[[Any], int]]]
+    parameters: Mapping[str, tuple[str, Callable[[Any], int]]] = field(default_factory=dict)
 
 
 def _in_1024ths(value: float) -> int:
@@ -31,15 +31,9 @@ def _in_1024ths(value: float) -> int:
 
 #: The stack profile that says what the modules do.
 PROFILE = "linux-6"
-#: Digests of the files that a kernel was built with besides its own, by name.
-Modules = Mapping[str, str]
-_NO_MODULES: Modules = {}
-
-_NONE: Mapping[str, tuple[str, Callable[[Any], int]]] = {}
-
 #: By our names; parameters are those of net/ipv4/tcp_*.c in Linux 6.1 that can be written.
 MODULES = {
-    "newreno": Module("reno", _NONE),
+    "newreno": Module("reno"),
     "cubic": Module(
         "cubic",
         {
@@ -58,17 +52,17 @@ MODULES = {
             "fast_convergence": ("fast_convergence", int),
         },
     ),
-    "hstcp": Module("highspeed", _NONE),
+    "hstcp": Module("highspeed"),
     "htcp": Module("htcp", {"rtt_scaling": ("use_rtt_scaling", int), "adaptive_backoff": ("use_bandwidth_switch", int)}),
-    "westwood": Module("westwood", _NONE),
-    "veno": Module("veno", _NONE),
-    "illinois": Module("illinois", _NONE),
+    "westwood": Module("westwood"),
+    "veno": Module("veno"),
+    "illinois": Module("illinois"),
     "hybla": Module("hybla", {"rtt0": ("rtt0", milliseconds)}),
-    "scalable": Module("scalable", _NONE),
+    "scalable": Module("scalable"),
     "vegas": Module("vegas", {name: (name, int) for name in ("alpha", "beta", "gamma")}),
-    "yeah": Module("yeah", _NONE),
-    "lp": Module("lp", _NONE),
-    "bbr": Module("bbr", _NONE),
+    "yeah": Module("yeah"),
+    "lp": Module("lp"),
+    "bbr": Module("bbr"),
     "dctcp": Module(
         "dctcp",
         {"g": ("dctcp_shift_g", lambda g: round(-math.log2(g))), "initial_alpha": ("dctcp_alpha_on_init", _in_1024ths)},
@@ -85,22 +79,34 @@ _PARAMETER = re.compile(r"module_param(?:_named)?\(\s*(\w+)\s*,[^)]*,\s*(0[0-7]*
 _WRITABLE = 0o200
 
 
-def translate(
-    source: Mapping[str, Any], limitations: Limitations, plugins: Sequence[Mapping[str, Any]] = (), modules: Modules = _NO_MODULES
-) -> tuple[str, dict[str, str]]:
-    """The module of a congestion control, and its parameters by their paths.
+@dataclass(frozen=True)
+class Added:
+    """The user's files that a run names, and those that its kernel was built with."""
 
-    Args:
-        source: what sends, as the specification has it.
-        limitations: what Linux does otherwise is noted here.
-        plugins: the user's files, as the specification has them.
-        modules: digests of the files that the kernel was built with besides its own, by name.
+    #: As the specification has them.
+    plugins: Sequence[Mapping[str, Any]] = ()
+    #: Digests by name.
+    modules: Mapping[str, str] = field(default_factory=dict)
 
-    Raises:
-        Impossible: Linux has no such congestion control.
-    """
+    def text(self, plugin: int, key: str, example: str) -> tuple[str, str]:
+        """The name and the text of the very file that a scenario names in the table ``key``; ``example`` is one that would do."""
+        named = self.plugins[plugin]
+        file, text = named["file"], named["files"].get(named["file"], "")
+        if named["language"] != LINUX:
+            raise Impossible(
+                f"{key}.file", f'Linux runs modules of its own only: {{ linux = "{example.format(Path(file).stem)}" }}'
+            )
+        if self.modules.get(file) != digest(text.encode()):
+            builds = f"`{BUILD} --name NAME --add {file}` builds one with it"
+            other = f"another {file}" if file in self.modules else f"no {file}"
+            raise Impossible(f"{key}.linux", f"this kernel was built with {other}; {builds}, for --backend linux:NAME")
+        return file, text
+
+
+def translate(source: Mapping[str, Any], limitations: Limitations, added: Added) -> tuple[str, dict[str, str]]:
+    """The module of a congestion control, and its parameters by their paths."""
     if "plugin" in source:
-        return _added(source, plugins[source["plugin"]], modules, limitations)
+        return _added(source, added, limitations)
     name = source["name"]
     if name not in MODULES:
         raise Impossible("tcp.name", f"Linux has no {name} (it has {', '.join((*MODULES, 'cbr'))})")
@@ -130,16 +136,9 @@ def translate(
     return module.name, settings
 
 
-def _added(
-    source: Mapping[str, Any], plugin: Mapping[str, Any], modules: Modules, limitations: Limitations
-) -> tuple[str, dict[str, str]]:
-    """The module that the kernel was built with from the very file that a scenario names.
-
-    Raises:
-        Impossible: the kernel was built without it.
-    """
-    file = plugin["file"]
-    text = built_in(plugin, modules, "tcp", f"{Path(file).stem}.c")
+def _added(source: Mapping[str, Any], added: Added, limitations: Limitations) -> tuple[str, dict[str, str]]:
+    """The module that the kernel was built with from the very file that a scenario names."""
+    file, text = added.text(source["plugin"], "tcp", "{}.c")
     registered = _REGISTERED.search(text)
     if registered is None:
         raise Impossible("tcp.linux", f"{file} registers no congestion control")
@@ -153,29 +152,6 @@ def _added(
         else:
             limitations.note(f"tcp.{parameter}", f"{file} does not let it be set while the kernel runs")
     return registered.group(1), settings
-
-
-def built_in(plugin: Mapping[str, Any], modules: Modules, key: str, example: str) -> str:
-    """The text of the very file that a scenario names, with which the kernel was built.
-
-    Args:
-        plugin: the user's file, as the specification has it.
-        modules: digests of the files that the kernel was built with besides its own, by name.
-        key: the key of the scenario whose table names the file.
-        example: the name of a file that would do.
-
-    Raises:
-        Impossible: it is no module of Linux, or the kernel was built without it.
-    """
-    file = plugin["file"]
-    if plugin["language"] != LINUX:
-        raise Impossible(f"{key}.file", f'Linux runs modules of its own only: {{ linux = "{example}" }}')
-    text: str = plugin["files"][file]
-    if modules.get(file) != digest(text.encode()):
-        builds = f"`{BUILD} --name NAME --add {file}` builds one with it"
-        other = f"another {file}" if file in modules else f"no {file}"
-        raise Impossible(f"{key}.linux", f"this kernel was built with {other}; {builds}, for --backend linux:NAME")
-    return text
 
 
 def _slow_start(source: Mapping[str, Any]) -> str:

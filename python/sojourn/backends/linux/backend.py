@@ -12,7 +12,7 @@ import polars as pl
 
 from sojourn import _engine, specification
 from sojourn.backends.identity import Identity
-from sojourn.backends.linux import captures, connections, machine, reading, refusals
+from sojourn.backends.linux import captures, connections, machine, reading
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.machine import Machine
 from sojourn.backends.linux.moments import WatchedRun
@@ -48,7 +48,6 @@ class Linux:
             raise InputError(
                 f"the guest of linux:{self._kernel.name} is of another version of Sojourn; `{self._kernel.command}` makes it anew"
             )
-        self._modules = self._kernel.modules
         self._cancelled = threading.Event()
 
     @property
@@ -60,10 +59,10 @@ class Linux:
         """See ``Backend.check``."""
         limitations = Limitations()
         try:
-            translated = plan(run, limitations, self._modules)
+            translated = plan(run, limitations, self._kernel.modules)
         except Impossible as problem:
-            raise refusals.refuse_impossible(problem, given) from None
-        refusals.refuse(limitations, given)
+            raise problem.refused(given) from None
+        limitations.refuse(given)
         _check_memory(translated)
 
     def run(self, run: RunSpecification, /) -> RunResult:
@@ -94,7 +93,7 @@ class Linux:
     def _begin(self, run: RunSpecification, besides: Besides) -> tuple[Plan, AbstractContextManager[Machine]]:
         """The plan of a run, and the kernel that is to carry it out."""
         try:
-            translated = plan(run, Limitations(), self._modules, besides)
+            translated = plan(run, Limitations(), self._kernel.modules, besides)
         except Impossible as problem:
             raise InputError(str(problem)) from None
         return translated, machine.started(self._kernel, translated.files, translated.memory, run["seed"])

@@ -15,7 +15,7 @@ from sojourn.backends.linux import traffic
 from sojourn.backends.linux.plan import ARRIVED, SENT, extra_headers
 from sojourn.backends.linux.topology import address
 from sojourn.backends.linux.units import NANOSECONDS, nanoseconds
-from sojourn.specification import RunSpecification
+from sojourn.specification import RunSpecification, rate_steps
 
 #: What comes before the bytes of a packet (capture.c): when (ns), its length, and how many bytes there are.
 _RECORD = struct.Struct("=qII")
@@ -62,16 +62,9 @@ def _read(path: Path, *, leaves: bool) -> Iterator[Packet]:
 def _sent(run: RunSpecification, link: int, path: Path) -> Iterator[Packet]:
     """Packets that leave, each when its last bit has been sent: the guest saw them when the transmitter was to take them."""
     extra = extra_headers(run, tuple(traffic.flows(run)))
-    rates = _rates(run, link)
+    rates = [(nanoseconds(at), rate) for at, rate in rate_steps(run["links"][link], run["duration"])]
     free = 0.0
     for time, leaves, length, content in _read(path, leaves=True):
         rate = next(rate for at, rate in reversed(rates) if at <= time)
         free = max(free, time) + 8 * (length + extra) * NANOSECONDS / rate
         yield int(free), leaves, length, content
-
-
-def _rates(run: RunSpecification, link: int) -> list[tuple[int, int]]:
-    """When (ns) a link has which rate."""
-    described = run["links"][link]
-    changes = ((nanoseconds(change["at"]), change["rate"]) for change in described["changes"] if change["rate"] is not None)
-    return [(0, described["rate"]), *changes]

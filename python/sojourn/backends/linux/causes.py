@@ -5,7 +5,6 @@ add at their ends.
 """
 
 import struct
-from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -20,66 +19,45 @@ class Told:
     everything_overflows: bool = False
 
 
+#: Disciplines that drop only when they are full and mark nothing.
+_FIFOS = ("pfifo", "bfifo", "pfifo_head_drop", "sfq")
+
+#: The places, among the 32-bit numbers of a report, of drops for want of room and of marks; those of several reasons add up.
+_PLACES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
+    "codel": ((5,), (6, 8)),
+    "fq_codel": ((2, 9), (3, 7)),
+    "pie": ((7,), (9,)),
+    "fq_pie": ((2, 3), (4,)),
+    "red": ((1,), (3,)),
+    "choke": ((1,), (3,)),
+    "sfb": ((3,), (5,)),
+    # Marks of both queues, those of the L4S queue's threshold among them (struct tc_dualpi2_xstats of Linux 6.17).
+    "dualpi2": ((), (6,)),
+}
+
+
 def told(kind: str, report: str) -> Told:
     """Reads the report of a discipline of this kind of Linux's; ``-`` is none."""
-    if kind not in _READERS:
-        return Told()
-    return _READERS[kind](b"" if report == "-" else bytes.fromhex(report))
-
-
-def _numbers(report: bytes, count: int) -> tuple[int, ...]:
-    return struct.unpack(f"={count}I", report[: 4 * count])
-
-
-def _fifo(_: bytes) -> Told:
-    return Told(marks=0, everything_overflows=True)
-
-
-def _codel(report: bytes) -> Told:
-    *_, overflow, marks, _, above_threshold = _numbers(report, 9)
-    return Told(overflow, marks + above_threshold)
-
-
-def _fq_codel(report: bytes) -> Told:
-    _, _, overflow, marks, _, _, _, above_threshold, _, over_memory = _numbers(report, 10)
-    return Told(overflow + over_memory, marks + above_threshold)
-
-
-def _pie(report: bytes) -> Told:
-    # A 64-bit probability comes first.
-    *_, overflow, _, marks = _numbers(report[8:], 8)
+    content = b"" if report == "-" else bytes.fromhex(report)
+    if kind in _FIFOS:
+        return Told(marks=0, everything_overflows=True)
+    if kind == "cake":
+        return Told(marks=_marked_by_cake(content))
+    overflow, marks = (_total(content, places) for places in _PLACES.get(kind, ((), ())))
     return Told(overflow, marks)
 
 
-def _fq_pie(report: bytes) -> Told:
-    _, _, overflow, over_memory, marks = _numbers(report, 5)
-    return Told(overflow + over_memory, marks)
-
-
-def _red(report: bytes) -> Told:
-    _, overflow, _, marks = _numbers(report, 4)
-    return Told(overflow, marks)
-
-
-def _sfb(report: bytes) -> Told:
-    _, _, _, overflow, _, marks = _numbers(report, 6)
-    return Told(overflow, marks)
-
-
-def _dualpi2(report: bytes) -> Told:
-    # Marks of both queues, those of the L4S queue's threshold among them (struct tc_dualpi2_xstats of Linux 6.17).
-    *_, marks = _numbers(report, 7)
-    return Told(marks=marks)
+def _total(report: bytes, places: tuple[int, ...]) -> int | None:
+    return sum(struct.unpack_from("=I", report, 4 * place)[0] for place in places) if places else None
 
 
 #: Attributes of CAKE's report (TCA_CAKE_STATS_TIN_STATS, TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS).
 _TINS, _MARKED = 10, 8
 
 
-def _cake(report: bytes) -> Told:
+def _marked_by_cake(report: bytes) -> int:
     tins = [tin for number, tins in _attributes(report) if number == _TINS for _, tin in _attributes(tins)]
-    marked = [content for tin in tins for number, content in _attributes(tin) if number == _MARKED]
-    return Told(marks=sum(_numbers(content, 1)[0] for content in marked))
+    return sum(_total(content, (0,)) or 0 for tin in tins for number, content in _attributes(tin) if number == _MARKED)
 
 
 def _attributes(content: bytes) -> list[tuple[int, bytes]]:
@@ -93,20 +71,3 @@ def _attributes(content: bytes) -> list[tuple[int, bytes]]:
         found.append((kind & 0x3FFF, content[4:length]))
         content = content[(length + 3) // 4 * 4 :]
     return found
-
-
-_READERS: dict[str, Callable[[bytes], Told]] = {
-    "pfifo": _fifo,
-    "bfifo": _fifo,
-    "pfifo_head_drop": _fifo,
-    "sfq": _fifo,
-    "codel": _codel,
-    "fq_codel": _fq_codel,
-    "pie": _pie,
-    "fq_pie": _fq_pie,
-    "red": _red,
-    "choke": _red,
-    "sfb": _sfb,
-    "cake": _cake,
-    "dualpi2": _dualpi2,
-}

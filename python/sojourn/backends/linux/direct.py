@@ -5,12 +5,11 @@ They are DualPI2, which Linux has since 6.17, and those of users' files that a k
 
 import re
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sojourn.backends.linux import algorithms
-from sojourn.backends.linux.algorithms import Modules
+from sojourn.backends.linux.algorithms import Added
 from sojourn.backends.linux.disciplines import ENDLESS_BYTES, Limit, Place
 from sojourn.backends.linux.limits import Impossible
 from sojourn.backends.linux.units import microseconds
@@ -34,34 +33,21 @@ class Direct:
         return f"{self.kind} {self.options.hex() or '-'}"
 
 
-def translate(
-    queue: Mapping[str, Any], limit: Limit, place: Place, plugins: Sequence[Mapping[str, Any]], modules: Modules
-) -> Direct | None:
-    """A discipline that the guest makes; None if ``tc`` makes it.
-
-    Args:
-        queue: the specification's.
-        limit: in packets or bytes.
-        place: where it is.
-        plugins: the user's files, as the specification has them.
-        modules: digests of the files that the kernel was built with besides its own, by name.
-
-    Raises:
-        Impossible: the kernel was built without it.
-    """
+def translate(queue: Mapping[str, Any], limit: Limit, place: Place, added: Added) -> Direct | None:
+    """A discipline that the guest makes; None if ``tc`` makes it."""
     if "plugin" in queue:
-        return _own(plugins[queue["plugin"]], limit, modules)
+        return _own(queue["plugin"], limit, added)
     if queue["name"] != "dualpi2":
         return None
-    if DUALPI2 not in modules:
+    if DUALPI2 not in added.modules:
         newer = f"Linux has it since 6.17: `{BUILD} --source TREE` builds that, or --add {DUALPI2} with a file for this one"
         raise Impossible("queue.name", f"this kernel has no dualpi2; {newer}")
     return Direct("dualpi2", _dualpi2(queue["parameters"], limit, place))
 
 
-def _own(plugin: Mapping[str, Any], limit: Limit, modules: Modules) -> Direct:
-    file = plugin["file"]
-    registered = _REGISTERED.search(algorithms.built_in(plugin, modules, "queue", "sch_mine.c"))
+def _own(plugin: int, limit: Limit, added: Added) -> Direct:
+    file, text = added.text(plugin, "queue", "sch_mine.c")
+    registered = _REGISTERED.search(text)
     if registered is None:
         raise Impossible("queue.linux", f"{file} registers no queue discipline")
     if limit != Limit():
@@ -91,12 +77,8 @@ def _dualpi2(parameters: Mapping[str, Any], limit: Limit, place: Place) -> bytes
         9: parameters["minimum_packets"],
     }
     small = {10: min(max(round(coupling), 1), 255), 13: round(share)}
-    return b"".join(
-        [
-            *(_attribute(kind, "=I", value) for kind, value in numbers.items()),
-            *(_attribute(kind, "=B", value) for kind, value in small.items()),
-        ]
-    )
+    attributes = [(kind, "=I", value) for kind, value in numbers.items()] + [(kind, "=B", value) for kind, value in small.items()]
+    return b"".join(_attribute(*attribute) for attribute in attributes)
 
 
 def _attribute(kind: int, layout: str, value: int) -> bytes:

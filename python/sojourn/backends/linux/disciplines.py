@@ -44,11 +44,7 @@ class Limit:
     bytes: int | None = None
 
     def in_packets(self, discipline: str) -> int:
-        """The limit of a discipline that counts packets.
-
-        Raises:
-            Impossible: it is in bytes.
-        """
+        """The limit of a discipline that counts packets."""
         if self.bytes is not None:
             raise Impossible("queue.limit", f"{discipline} of Linux counts packets, not bytes")
         return ENDLESS_PACKETS if self.packets is None else self.packets
@@ -65,11 +61,7 @@ Words = Callable[[Parameters, Limit, Place], list[object]]
 
 
 def words(name: str, parameters: Parameters, limit: Limit, place: Place) -> str:
-    """A discipline as ``tc qdisc add ...`` takes it, after the handle.
-
-    Raises:
-        Impossible: Linux has no such discipline, or not with this limit.
-    """
+    """A discipline as ``tc qdisc add ...`` takes it, after the handle."""
     if name not in DISCIPLINES:
         raise Impossible("queue.name", f"Linux has no {name} (it has {', '.join(DISCIPLINES)})")
     return " ".join(str(word) for word in DISCIPLINES[name](parameters, limit, place))
@@ -162,11 +154,7 @@ def _logarithm(parameters: Parameters, place: Place, weight: float) -> int:
 
 
 def burst_of_weight(least: int, size: int, logarithm: int) -> int:
-    """The ``burst`` for which tc finds this weight: the inverse of iproute2's tc/tc_red.c, tc_red_eval_ewma.
-
-    Raises:
-        Impossible: there is none.
-    """
+    """The ``burst`` for which tc finds this weight: the inverse of iproute2's tc/tc_red.c, tc_red_eval_ewma."""
     for burst in range(max(least // size, 1), 2**20):
         found = _weight_of_burst(least, burst, size)
         if found == logarithm:

@@ -1,13 +1,16 @@
-"""What Linux cannot do of a run: refused at once, or only if somebody asked for it."""
+"""What Linux cannot do of a run: refused at once, or only if somebody asked for it, as one line that begins with the key."""
 
 from dataclasses import dataclass, field
 
+from sojourn.errors import InputError
+from sojourn.scenario.given import Given
+
 
 class Impossible(Exception):
-    """Linux cannot do this at all, so the run is refused.
+    """Linux cannot do this at all, or does something else than the specification says.
 
     Attributes:
-        key: the part of the scenario's key that asks for it, such as ``queue.limit``.
+        key: the part of the scenario's keys that asks for it, such as ``queue.limit``.
         reason: why.
     """
 
@@ -16,23 +19,23 @@ class Impossible(Exception):
         self.key = key
         self.reason = reason
 
-
-@dataclass(frozen=True)
-class Limitation:
-    """Linux does something else than the specification says."""
-
-    #: The part of the scenario's keys that ask for it, such as ``queue.mtu``.
-    key: str
-    #: What Linux does.
-    reason: str
+    def refused(self, given: Given) -> InputError:
+        """The error that a user sees, who may have set the key."""
+        return InputError(f"{next(iter(given.having(self.key)), self.key)}: {self.reason}")
 
 
 @dataclass
 class Limitations:
     """All that a translation met. None of it matters where nobody set the key: the specification's value is a default then."""
 
-    found: list[Limitation] = field(default_factory=list)
+    found: list[Impossible] = field(default_factory=list)
 
     def note(self, key: str, reason: str) -> None:
         """Notes a limitation."""
-        self.found.append(Limitation(key, reason))
+        self.found.append(Impossible(key, reason))
+
+    def refuse(self, given: Given) -> None:
+        """Refuses what Linux does otherwise, where somebody asked for it."""
+        for limitation in self.found:
+            if given.having(limitation.key):
+                raise limitation.refused(given)

@@ -99,9 +99,6 @@ def started(kernel: Kernel, files: Mapping[str, str], memory: int, seed: int) ->
         files: what the guest is given.
         memory: of the guest, in MiB.
         seed: of all its random numbers.
-
-    Raises:
-        RunFailed: there is no place for the guest's memory.
     """
     with tempfile.TemporaryDirectory(prefix="sojourn-linux-") as name:
         folder = Path(name)
@@ -148,11 +145,7 @@ def _environment(kernel: Kernel, seed: int, folder: Path) -> dict[str, str]:
 
 
 def memory_folder() -> Path:
-    """The folder for a guest's memory: that of ``TMPDIR`` or, without it, the first that will do.
-
-    Raises:
-        RunFailed: there is none.
-    """
+    """The folder for a guest's memory: that of ``TMPDIR`` or, without it, the first that will do."""
     asked = os.environ.get("TMPDIR")
     folders = (asked,) if asked else _MEMORY_FOLDERS
     faults = []

@@ -90,7 +90,7 @@ class Reader:
 
     def _moment(self) -> Moment:
         (_, time), *rows = (line.split() for line in self._lines)
-        told = [(kind, dict(zip(words[::2], words[1::2], strict=True))) for kind, *words in rows]
+        told = [(kind, reading.pairs(words)) for kind, *words in rows]
         queues = [values for kind, values in told if kind == "queue"]
         flows = [values for kind, values in told if kind == "flow"]
         return Moment(

@@ -6,7 +6,8 @@ from functools import partial
 from typing import Any
 
 from sojourn import _engine, specification
-from sojourn.backends.linux import algorithms, direct, stack, topology, traffic
+from sojourn.backends.linux import algorithms, stack, topology, traffic
+from sojourn.backends.linux.algorithms import Added
 from sojourn.backends.linux.disciplines import Limit
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.topology import LinkDevices, address, node
@@ -82,16 +83,16 @@ def plan(
     except _engine.SpecificationError as error:
         raise InputError(str(error)) from None
     limits = [Limit() if limit is None else Limit(**dict([limit])) for limit in most]
-    translate = partial(algorithms.translate, plugins=run.get("plugins", ()), modules=modules or {}, limitations=limitations)
+    added = Added(run.get("plugins", ()), modules or {})
+    translate = partial(algorithms.translate, limitations=limitations, added=added)
     paths = _paths(run, ways)
     extra = extra_headers(run, flows)
     overhead = extra - topology.ETHERNET_HEADER
     mtu = max(_packet_size(run, flow) - (0 if flow.is_tcp else extra) for flow in flows)
     tcp = [flow for flow in flows if flow.is_tcp]
-    first_links = {paths[_ends(flow)][0]: _overhead(run, flow) for flow in flows}
-    last_links = {paths[_back(flow)][-1] for flow in tcp}
-    own = partial(direct.translate, plugins=run.get("plugins", ()), modules=modules or {})
-    batches, devices = topology.build(links, mtu, overhead, first_links, limits, limitations, own, besides.capture)
+    first_links = {paths[flow.ends][0]: _overhead(run, flow) for flow in flows}
+    last_links = {paths[flow.back][-1] for flow in tcp}
+    batches, devices = topology.build(links, mtu, overhead, first_links, limits, limitations, added, besides.capture)
     _addresses_and_routes(run, flows, paths, devices, batches, limitations)
     queues = tuple(index for index, link in enumerate(links) if link["queue"] is not None)
     seen = [f"sent {each.origin} {each.sees_all}" for each in (devices[index] for index in sorted(first_links))]
@@ -118,20 +119,8 @@ def plan(
     return Plan(files, memory, flows, measured, senders)
 
 
-def _ends(flow: Flow) -> tuple[int, int]:
-    return flow.entry["from"], flow.entry["to"]
-
-
-def _back(flow: Flow) -> tuple[int, int]:
-    return flow.entry["to"], flow.entry["from"]
-
-
 def _paths(run: RunSpecification, ways: list[tuple[list[int], list[int]]]) -> dict[tuple[int, int], list[int]]:
-    """The paths of all flows, and back of those that are answered.
-
-    Raises:
-        Impossible: two paths to a host part at a node.
-    """
+    """The paths of all flows, and back of those that are answered."""
     found: dict[tuple[int, int], list[int]] = {}
     hops: dict[tuple[int, int], int] = {}
     for entry, (there, back) in zip(run["flows"], ways, strict=True):
@@ -181,7 +170,7 @@ def _addresses_and_routes(
         if not flow.is_tcp:
             continue
         wanted = stack.route_options(_stack(run, flow), limitations)
-        for ends in (_ends(flow), _back(flow)):
+        for ends in (flow.ends, flow.back):
             if options.setdefault(ends, wanted) != wanted:
                 raise Impossible("stack", "flows between the same two hosts on Linux have the same stack")
     for index in range(len(run["nodes"])):
@@ -198,11 +187,7 @@ def _addresses_and_routes(
 
 
 def _settings(run: RunSpecification, flows: tuple[Flow, ...], translate: Translate, limitations: Limitations) -> Iterator[str]:
-    """Lines for the sysctls of all hosts and the parameters of all modules.
-
-    Raises:
-        Impossible: two flows of a host, or of a module, need different ones.
-    """
+    """Lines for the sysctls of all hosts and the parameters of all modules."""
     known: dict[tuple[int, str], str] = {}
     for flow in flows:
         if not flow.is_tcp:
@@ -210,7 +195,7 @@ def _settings(run: RunSpecification, flows: tuple[Flow, ...], translate: Transla
         module, parameters = translate(flow.entry["source"])
         hosts = stack.sysctls(_stack(run, flow), module, limitations)
         values = {f"/proc/sys/net/ipv4/{name}": value for name, value in hosts.items()}
-        for host in _ends(flow):
+        for host in flow.ends:
             for path, value in values.items():
                 if known.setdefault((host, path), value) != value:
                     raise Impossible("stack", f"flows of one host on Linux have the same stack ({path.rpartition('/')[2]})")
@@ -223,7 +208,7 @@ def _settings(run: RunSpecification, flows: tuple[Flow, ...], translate: Transla
 
 
 def _flow(run: RunSpecification, flow: Flow, extra: int, mtu: int, translate: Translate) -> str:
-    sender, receiver = _ends(flow)
+    sender, receiver = flow.ends
     kind = "tcp" if flow.is_tcp else "udp"
     ends = f"{node(sender)} {node(receiver)} {address(sender)} {address(receiver)}"
     line = f"flow {kind} {ends} {flow.start} {flow.stop}"

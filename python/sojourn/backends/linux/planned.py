@@ -31,9 +31,6 @@ def filters(device: str, loss: Mapping[str, Any], seen_by: str | None, *, is_sen
         is_senders: whether senders are at the same node. TCP learns of a packet that its own host drops, takes it for not sent
             and the queue for full (net/ipv4/tcp_output.c, __tcp_transmit_skb), but not of one that is trapped
             (net/core/dev.c, sch_handle_egress), which the kernel does not count.
-
-    Raises:
-        Impossible: a number is too large.
     """
     passes = "" if seen_by is None else f"action mirred egress mirror dev {seen_by} "
     start = f"filter add dev {device} egress"

@@ -4,6 +4,7 @@ Each line begins with what it is about. Numbers of the guest are in ns and bytes
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,18 +31,15 @@ Values = dict[str, str]
 
 @dataclass
 class Records:
-    """The lines of a result by what they are about: flows and queues by number, and when (``start`` or ``end`` of the window)."""
+    """The lines of a result."""
 
-    flows: dict[int, Values] = field(default_factory=dict)
-    senders: dict[tuple[int, str], Values] = field(default_factory=dict)
-    receivers: dict[tuple[int, str], Values] = field(default_factory=dict)
-    queues: dict[int, Values] = field(default_factory=dict)
-    disciplines: dict[tuple[int, str], Values] = field(default_factory=dict)
+    #: By kind and number, and where something is told at the ``start`` and the ``end`` of the window, by that.
+    values: dict[tuple[str | int, ...], Values] = field(default_factory=dict)
+    #: Of hosts, by their names and when.
     counters: dict[tuple[str, str], Values] = field(default_factory=dict)
-    sojourns: dict[int, dict[int, int]] = field(default_factory=dict)
-    delay: dict[int, Values] = field(default_factory=dict)
-    delays: dict[int, dict[int, int]] = field(default_factory=dict)
-    lost: dict[int, int] = field(default_factory=dict)
+    #: Packets by the bins of their times, by kind and number.
+    bins: dict[tuple[str, int], dict[int, int]] = field(default_factory=dict)
+    lost: Counter[int] = field(default_factory=Counter)
     queue_series: list[list[int]] = field(default_factory=list)
     flow_series: list[list[int]] = field(default_factory=list)
 
@@ -53,28 +51,18 @@ def records(text: str) -> Records:
     for line in text.splitlines():
         kind, *words = line.split()
         match kind:
-            case "flow":
-                found.flows[int(words[0])] = _pairs(words[1:])
-            case "sender":
-                found.senders[int(words[0]), words[1]] = _pairs(words[2:])
-            case "receiver":
-                found.receivers[int(words[0]), words[1]] = _pairs(words[2:])
-            case "queue":
-                found.queues[int(words[0])] = _pairs(words[1:])
-            case "discipline":
-                found.disciplines[int(words[0]), words[1]] = _pairs(words[2:])
+            case "flow" | "queue" | "delay":
+                found.values[kind, int(words[0])] = pairs(words[1:])
+            case "sender" | "receiver" | "discipline":
+                found.values[kind, int(words[0]), words[1]] = pairs(words[2:])
             case "counters" if words[2] == "names":
                 names = words[3:]
             case "counters":
                 found.counters[words[0], words[1]] = dict(zip(names, words[3:], strict=True))
-            case "sojourns":
-                found.sojourns.setdefault(int(words[0]), {})[int(words[1])] = int(words[2])
-            case "delay":
-                found.delay[int(words[0])] = _pairs(words[1:])
-            case "delays":
-                found.delays.setdefault(int(words[0]), {})[int(words[1])] = int(words[2])
+            case "sojourns" | "delays":
+                found.bins.setdefault((kind, int(words[0])), {})[int(words[1])] = int(words[2])
             case "lost":
-                found.lost[int(words[1])] = found.lost.get(int(words[1]), 0) + int(words[2])
+                found.lost[int(words[1])] += int(words[2])
             case "queue-at":
                 found.queue_series.append([int(word) for word in words])
             case "flow-at-time":
@@ -94,9 +82,14 @@ def result(run: RunSpecification, plan: Plan, text: str) -> RunResult:
         queues=frame(_columns(queues, QUEUES), QUEUES),
         queue_series=frame(_queue_series(found, names, measured=bool(measured)), QUEUE_SERIES),
         flow_series=frame(_flow_series(found), FLOW_SERIES),
-        events=sum(int(queue["total_arrivals"]) for queue in found.queues.values()),
-        data_packets_delivered=sum(int(values["segments"]) for (_, when), values in found.receivers.items() if when == "end"),
+        events=_sum(found, "total_arrivals", "queue"),
+        data_packets_delivered=_sum(found, "segments", "receiver", "end"),
     )
+
+
+def _sum(found: Records, name: str, kind: str, *when: str) -> int:
+    """The sum of one of the values over all flows or queues."""
+    return sum(int(values[name]) for (of, _, *at), values in found.values.items() if of == kind and at == [*when])
 
 
 def percentile(bins: Mapping[int, int], share: float) -> float | None:
@@ -115,7 +108,8 @@ def _columns(rows: list[dict[str, Any]], schema: Any) -> dict[str, list[Any]]:
     return {name: [row.get(name) for row in rows] for name in schema}
 
 
-def _pairs(words: list[str]) -> Values:
+def pairs(words: list[str]) -> Values:
+    """Names, each before its value."""
     return dict(zip(words[::2], words[1::2], strict=True))
 
 
@@ -137,16 +131,15 @@ def _limited(before: Values | None, after: Values | None, name: str) -> float:
 def _flow(run: RunSpecification, plan: Plan, found: Records, number: int) -> dict[str, Any]:
     flow = plan.flows[number]
     entry = flow.entry
-    seen = found.flows[number]
-    sender, sender_before = found.senders.get((number, "end")), found.senders.get((number, "start"))
-    receiver, receiver_before = found.receivers.get((number, "end")), found.receivers.get((number, "start"))
+    seen = found.values["flow", number]
+    sender_before, sender = (found.values.get(("sender", number, when)) for when in ("start", "end"))
+    receiver_before, receiver = (found.values.get(("receiver", number, when)) for when in ("start", "end"))
     unit, scale = ("bytes", 1) if flow.is_tcp else ("segments", entry["source"]["parameters"].get("packet_size", 0))
     samples = int(seen["samples"])
     completed, established = _seconds(seen, "completed"), _seconds(seen, "established")
     lossless = not any(link["loss"] or link["drop"] or any(change["loss"] for change in link["changes"]) for link in run["links"])
     all_measured = lossless and len(plan.queues) == sum(link["queue"] is not None for link in run["links"])
     stopped = flow.stop / NANOSECONDS if flow.stop and completed is None else None
-    counts = _host_counts(plan, found, number)
     return {
         "flow": number,
         "flow_group": entry["group"],
@@ -160,15 +153,15 @@ def _flow(run: RunSpecification, plan: Plan, found: Records, number: int) -> dic
         "aborted": _aborted(sender, established, completed, stopped) if flow.is_tcp else None,
         "bytes_delivered": (_difference(receiver_before, receiver, unit) or 0) * scale,
         "total_bytes_delivered": (_difference(None, receiver, unit) or 0) * scale,
-        "packets_dropped": found.lost.get(number, 0) if all_measured else None,
+        "packets_dropped": found.lost[number] if all_measured else None,
         "segments_sent": _difference(sender_before, sender, "segments") or 0,
         "retransmissions": (_difference(sender_before, sender, "retransmissions") or 0) if flow.is_tcp else 0,
-        "timeouts": counts(TIMEOUTS),
-        "fast_recoveries": counts(FAST_RECOVERIES),
+        "timeouts": _of_host(plan, found, number, TIMEOUTS),
+        "fast_recoveries": _of_host(plan, found, number, FAST_RECOVERIES),
         "mark_reductions": None if flow.is_tcp else 0,
         "undone_reductions": None if flow.is_tcp else 0,
         **{name: _limited(sender_before, sender, name) if flow.is_tcp else None for name in ("rwnd_limited", "sndbuf_limited")},
-        **_delays(found.delay.get(number), found.delays.get(number, {})),
+        **_delays(found.values.get(("delay", number)), found.bins.get(("delays", number), {})),
         "long_lived": flow.is_long_lived,
         "rtt_samples": samples,
         "rtt_mean": float(seen["rtt_sum"]) / samples / NANOSECONDS if samples else None,
@@ -204,30 +197,22 @@ def _aborted(sender: Values | None, established: float | None, completed: float 
     return "syn_retries" if established is None else "data_retries"
 
 
-class _HostCounts:
+def _of_host(plan: Plan, found: Records, number: int, names: tuple[str, ...]) -> int | None:
     """What a host counted in the window, if just one flow sends from it."""
-
-    def __init__(self, before: Values | None, after: Values | None, is_tcp: bool) -> None:
-        self._before, self._after, self._is_tcp = before, after, is_tcp
-
-    def __call__(self, names: tuple[str, ...]) -> int | None:
-        if not self._is_tcp:
-            return 0
-        counts = [_difference(self._before, self._after, name) for name in names]
-        return None if any(count is None for count in counts) else sum(count or 0 for count in counts)
-
-
-def _host_counts(plan: Plan, found: Records, number: int) -> _HostCounts:
+    if not plan.flows[number].is_tcp:
+        return 0
     host = node(plan.single_senders[number]) if number in plan.single_senders else ""
-    return _HostCounts(found.counters.get((host, "start")), found.counters.get((host, "end")), plan.flows[number].is_tcp)
+    before, after = (found.counters.get((host, when)) for when in ("start", "end"))
+    counts = [_difference(before, after, name) for name in names]
+    return None if None in counts else sum(count or 0 for count in counts)
 
 
 def _queue(run: RunSpecification, found: Records, number: int, index: int) -> dict[str, Any]:
-    link, seen = run["links"][index], found.queues[number]
-    before, after = found.disciplines[number, "start"], found.disciplines[number, "end"]
+    link, seen = run["links"][index], found.values["queue", number]
+    before, after = (found.values["discipline", number, when] for when in ("start", "end"))
     window = nanoseconds(run["duration"]) - nanoseconds(run["warm_up"])
     departures, samples = int(seen["departures"]), int(seen["samples"])
-    bins = found.sojourns.get(number, {})
+    bins = found.bins.get(("sojourns", number), {})
     mean = float(seen["packets"]) / samples if samples else None
     variance = float(seen["squares"]) / samples - mean**2 if mean is not None else None
     drops = int(after["drops"]) - int(before["drops"])

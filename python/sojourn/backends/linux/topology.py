@@ -11,11 +11,12 @@ discipline holds (``device_queue``). Sizes are those of the specification: Ether
 counts them.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from sojourn.backends.linux import disciplines, planned
+from sojourn.backends.linux import direct, disciplines, planned
+from sojourn.backends.linux.algorithms import Added
 from sojourn.backends.linux.direct import Direct
 from sojourn.backends.linux.disciplines import Limit, Place
 from sojourn.backends.linux.limits import Impossible, Limitations
@@ -101,7 +102,7 @@ def build(
     first: Mapping[int, int],
     limits: Sequence[Limit],
     limitations: Limitations,
-    direct: Callable[[Mapping[str, Any], Limit, Place], Direct | None] = lambda *_: None,
+    added: Added,
     captured: int | None = None,
 ) -> tuple[Batches, list[LinkDevices]]:
     """The commands that make a network, and its links' devices.
@@ -114,11 +115,8 @@ def build(
             takes over each packet.
         limits: of the disciplines of all links.
         limitations: what Linux cannot do is noted here.
-        direct: what the guest makes instead of ``tc``.
+        added: the user's files, of which the guest makes disciplines itself.
         captured: the link of which each packet must be seen before any queue.
-
-    Raises:
-        Impossible: Linux has nothing for a link.
     """
     batches = Batches()
     found: list[LinkDevices] = []
@@ -128,10 +126,10 @@ def build(
         _create(batches, index, devices, mtu, has_queue=link["queue"] is not None)
         if link["queue"] is not None:
             place = Place(link["rate"], mtu, limitations)
-            made = direct(link["queue"], limits[index], place)
+            made = direct.translate(link["queue"], limits[index], place, added)
+            words = None
             if made is not None:
                 batches.direct.append((devices.origin, devices.out, made))
-                words = None
             else:
                 words = disciplines.words(link["queue"]["name"], link["queue"]["parameters"], limits[index], place)
             batches.add_tc(devices.origin, *_queue(devices.out, link, words, overhead))
@@ -161,11 +159,7 @@ def _filters(link: Mapping[str, Any], devices: LinkDevices) -> Iterator[str]:
 
 
 def changes(link: dict[str, Any], devices: LinkDevices, overhead: int) -> list[tuple[int, str, str]]:
-    """The changes of a link: when (ns), in which namespace, and the command of ``tc``.
-
-    Raises:
-        Impossible: a change that ``tc`` cannot make.
-    """
+    """The changes of a link: when (ns), in which namespace, and the command of ``tc``."""
     found: list[tuple[int, str, str]] = []
     present = dict(link)
     for change in link["changes"]:

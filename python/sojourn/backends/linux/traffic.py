@@ -32,17 +32,23 @@ class Flow:
     is_long_lived: bool
 
     @property
+    def ends(self) -> tuple[int, int]:
+        """The host that sends and the one that receives."""
+        return self.entry["from"], self.entry["to"]
+
+    @property
+    def back(self) -> tuple[int, int]:
+        """The ends of what comes back."""
+        return self.ends[::-1]
+
+    @property
     def is_tcp(self) -> bool:
         """Whether it has a connection."""
         return bool(self.entry["source"]["name"] != "cbr")
 
 
 def flows(run: RunSpecification) -> Iterator[Flow]:
-    """All flows in order of declaration, each with its own start, which is that of the simulator.
-
-    Raises:
-        Impossible: there are too many.
-    """
+    """All flows in order of declaration, each with its own start, which is that of the simulator."""
     if sessions := next((entry["application"] for entry in run["flows"] if "application" in entry), None):
         raise Impossible(
             "exchange" if "exchanges" in sessions else next(iter(sessions)), "connections on Linux carry data one way"
@@ -62,11 +68,7 @@ def flows(run: RunSpecification) -> Iterator[Flow]:
 
 
 def cbr(run: RunSpecification, flow: Flow, extra_headers: int) -> str:
-    """A constant-rate source as the guest takes it: payload, gap, and its randomness.
-
-    Raises:
-        Impossible: its packets do not fit.
-    """
+    """A constant-rate source as the guest takes it: payload, gap, and its randomness."""
     parameters = flow.entry["source"]["parameters"]
     if flow.entry["size"] is not None:
         raise Impossible("size", "a cbr flow on Linux has no size")
