@@ -3,6 +3,8 @@
 The command line turns these into one line on stderr and an exit status; nothing else in Sojourn prints or exits.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,15 @@ class InputError(SojournError):
 
     #: What another program said of it, such as a compiler: shown below that line as it is.
     output = ""
+
+
+@contextmanager
+def within(place: str, kind: type[Exception] = ValueError) -> Iterator[None]:
+    """Says where something is wrong: an error in what is given begins with the place, and is raised as one of a kind."""
+    try:
+        yield
+    except (ValueError, InputError) as error:
+        raise kind(f"{place}: {error}") from None
 
 
 def check_out(path: Path) -> None:

@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
 from operator import itemgetter
 from typing import Any, NotRequired, TypedDict
 
@@ -16,9 +15,8 @@ from sojourn.catalogue import Algorithm, Profile, Value
 from sojourn.plugins.source import Source
 from sojourn.scenario import chance, traces
 from sojourn.scenario.choices import DEFAULT_PROFILE, QueueChoice, SlowStartChoice, StackChoice
-from sojourn.scenario.framing import PLAIN
 from sojourn.scenario.model import Flows, Scenario
-from sojourn.scenario.network import DirectedLink
+from sojourn.scenario.network import DELAY_RANGE, DirectedLink
 from sojourn.units import BandwidthDelayProducts
 
 Json = dict[str, Any]
@@ -38,10 +36,6 @@ class RunSpecification(TypedDict):
     probe: Json
     #: Its plugins, if it has any, in the order in which flows and queues refer to them.
     plugins: NotRequired[list[Json]]
-
-
-#: What a link has whose delay is drawn: the ends that it is drawn between.
-_RANGE = "delay_range"
 
 
 def specify(scenario: Scenario, seed: int) -> RunSpecification:
@@ -71,15 +65,15 @@ def specify(scenario: Scenario, seed: int) -> RunSpecification:
 def with_seed(specification: RunSpecification, seed: int) -> RunSpecification:
     """The same run with another seed, which decides delays that are drawn."""
     links = specification["links"]
-    if any(_RANGE in link for link in links):
+    if any(DELAY_RANGE in link for link in links):
         nodes = specification["nodes"]
-        links = [{**link, "delay": _drawn_delay(link, nodes, seed)} if _RANGE in link else link for link in links]
+        links = [{**link, "delay": _drawn_delay(link, nodes, seed)} if DELAY_RANGE in link else link for link in links]
     return {**specification, "seed": seed, "links": links}
 
 
 def texts(written: str, seeds: Iterable[int]) -> Iterator[str]:
     """The texts of a run with several seeds, for less than writing each costs; it is given with any of them."""
-    if f'"{_RANGE}":' in written:
+    if f'"{DELAY_RANGE}":' in written:
         specification: RunSpecification = json.loads(written)
         yield from (text(with_seed(specification, seed)) for seed in seeds)
         return
@@ -156,9 +150,6 @@ def _moments(change: Json, end: int) -> Iterable[int]:
 
 
 def _link(link: DirectedLink, index: dict[str, int], plugins: list[Source]) -> Json:
-    drop: Json | None = None
-    if link.drop is not None:
-        drop = {"every": link.drop.every} if link.drop.every is not None else {"listed": link.drop.listed}
     return {
         "from": index[link.origin],
         "to": index[link.target],
@@ -166,21 +157,16 @@ def _link(link: DirectedLink, index: dict[str, int], plugins: list[Source]) -> J
         "delay": link.delay,
         "queue": None if link.queue is None else _queue(link.queue, plugins),
         "device_queue": link.device_queue,
-        "drop": drop,
+        "drop": link.drop,
         "loss": link.loss,
-        "changes": [change.as_json() for change in link.changes],
-        **({} if link.impairments is None else {"impairments": link.impairments.model_dump()}),
-        **({} if link.rate_trace is None else {"rate_trace": link.rate_trace.as_json()}),
-        **({} if link.delay_trace is None else {"delay_trace": link.delay_trace.as_json()}),
-        **({} if link.aggregation is None else {"aggregation": link.aggregation.model_dump()}),
-        **({} if link.framing == PLAIN else {"framing": asdict(link.framing)}),
-        **({} if link.drawn_delay is None else {_RANGE: (link.drawn_delay.low, link.drawn_delay.high)}),
+        "changes": link.changes,
+        **link.more,
     }
 
 
 def _drawn_delay(link: Json, nodes: list[str], seed: int) -> int:
     """The delay of a link with a seed, by the two nodes: it is that of both directions, and no other link changes it."""
-    low, high = map(int, link[_RANGE])
+    low, high = map(int, link[DELAY_RANGE])
     first, second = sorted((link["from"], link["to"]))
     digest = hashlib.sha256(f"{seed} {nodes[first]} {nodes[second]}".encode()).digest()
     return low + (int.from_bytes(digest[:8], "big") * (high - low) >> 64)

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any, Protocol, cast
 
 from sojourn import _engine
+from sojourn.errors import within
 from sojourn.plugins.compiler import compiled
 from sojourn.plugins.declaring import Declaration
 from sojourn.plugins.hooks import CongestionControl, Queue, defined
@@ -152,10 +153,8 @@ class PythonFile:
         for name, declaration in declarations(kind).items():
             if name in TOLD:
                 raise ValueError(f"{self.file}: parameter {name}: its name is taken by what instances are told")
-            try:
+            with within(f"{self.file}: {name}"):
                 parameters.append(declaration.described(name))
-            except ValueError as error:
-                raise ValueError(f"{self.file}: {name}: {error}") from None
         lines = (kind.__doc__ or "").strip().splitlines()
         title = kind.title or (lines[0].rstrip(".") if lines else kind.__name__)
         return {"title": title, "source": kind.source, "random": kind.draws, "parameters": parameters}
@@ -242,8 +241,6 @@ class Library:
 
     def described(self) -> dict[str, Any]:
         """See ``Loaded``."""
-        try:
+        with within(self.file):
             described: dict[str, Any] = json.loads(_engine.describe_library(*self._found))
-        except _engine.SpecificationError as error:
-            raise ValueError(f"{self.file}: {error}") from None
         return described

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from sojourn.catalogue.published_sizes import PUBLISHED
 from sojourn.scenario.base import Table
 from sojourn.scenario.quantities import Duration, Size
-from sojourn.scenario.sizes import Counts, RandomCount, RandomSize, Sizes
+from sojourn.scenario.sizes import RandomCount, RandomSize, as_json
 
 #: Bytes of a request: 3GPP2 C.R1002-0, HTTP model.
 REQUEST = 350
@@ -21,10 +21,6 @@ CONNECTIONS = 6
 FRAME, MOST_FRAME = 16_384, 2**24 - 1
 
 
-def _as_json(size: int | Sizes) -> dict[str, Any]:
-    return size.as_json() if isinstance(size, Sizes) else {"fixed": size}
-
-
 class Exchange(Table):
     """Requests and responses on one persistent connection."""
 
@@ -35,7 +31,7 @@ class Exchange(Table):
 
     def as_json(self) -> dict[str, Any]:
         """The application as a run's specification has it."""
-        sizes = {"request": _as_json(self.request), "response": _as_json(self.response)}
+        sizes = {"request": as_json(self.request), "response": as_json(self.response)}
         return {"exchanges": {**sizes, "count": self.count, "think": self.think}}
 
 
@@ -68,21 +64,16 @@ class Page(Table):
     def as_json(self) -> dict[str, Any]:
         """The application as a run's specification has it."""
         sizes = {
-            key: PUBLISHED[published].as_json() if size is None else _as_json(size)
+            key: PUBLISHED[published].as_json() if size is None else as_json(size)
             for key, size, published in (("first", self.first, "web-main-object"), ("size", self.size, "web-embedded-object"))
         }
         return {
             "page": {
-                "request": _as_json(self.request),
+                "request": as_json(self.request),
                 **sizes,
-                "objects": self._objects(),
+                "objects": as_json(self.objects) if self.objects else None,
                 "connections": 1 if self.multiplexed else self.connections,
                 "multiplexed": self.multiplexed,
                 **({"frame": self.frame or FRAME} if self.interleaved else {}),
             }
         }
-
-    def _objects(self) -> dict[str, Any] | None:
-        if isinstance(self.objects, Counts):
-            return self.objects.as_json()
-        return {"fixed": self.objects} if self.objects else None

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from sojourn.scenario.base import Table
+from sojourn.scenario.files import from_file, read_rows
 from sojourn.scenario.quantities import PositiveDuration
-from sojourn.scenario.sizes import Sizes, from_file, read_rows
+from sojourn.scenario.sizes import Sizes, as_json
 from sojourn.units import PICOSECONDS
 
 
@@ -70,7 +71,7 @@ class Arrivals(Table):
         """The arrivals between one of the pairs of hosts that share them, as a run's specification has them."""
         if self.file is not None:
             return {"process": {"listed": self.file.rows}, "sizes": None}
-        sizes = size.as_json() if isinstance(size, Sizes) else None if size is None else {"fixed": size}
+        sizes = None if size is None else as_json(size)
         if self.users is not None:
             return {"process": {"users": {"count": self.users, "think": self.think}}, "sizes": sizes}
         intensity = {"load": self.load / pairs} if self.load is not None else {"rate": (self.rate or 0) / pairs}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from sojourn import names
 
@@ -35,6 +35,14 @@ def _few(given: object) -> object:
 
 Few = BeforeValidator(_few)
 """A list of tables that is not too long."""
+
+OneOrSeveral = Annotated[
+    list[str],
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
+    Field(min_length=1),
+]
+"""A text or several."""
 
 
 def check_repeated(entries: Iterable[tuple[object, int]]) -> None:

@@ -15,9 +15,11 @@ from pydantic_core import CoreSchema, core_schema
 
 from sojourn import catalogue, trust
 from sojourn.catalogue import Algorithm, Value
+from sojourn.errors import within
 from sojourn.plugins import source
 from sojourn.plugins.source import Source
 from sojourn.scenario import parameters
+from sojourn.scenario.files import folder_of
 from sojourn.scenario.quantities import LIMIT_SCHEMA
 from sojourn.units import BandwidthDelayProducts, QueueLimit, parse_queue_limit
 
@@ -62,7 +64,7 @@ class Choice(ABC):
 
     @classmethod
     def _from_scenario(cls, given: object, info: ValidationInfo) -> Self:
-        return cls.of(given, info.context if isinstance(info.context, Path) else Path())
+        return cls.of(given, folder_of(info))
 
     @classmethod
     def of(cls, given: object, folder: Path) -> Self:
@@ -105,11 +107,9 @@ class QueueChoice(Choice):
         discipline = catalogue.load().queue(spelling) if plugin is None else queue_of(plugin)
         limit: QueueLimit | BandwidthDelayProducts | None = None
         if "limit" in keys:
-            try:
+            with within("limit"):
                 limit = parse_queue_limit(keys.pop("limit"))
                 _is_counted_in(spelling.lower(), limit)
-            except ValueError as error:
-                raise ValueError(f"limit: {error}") from None
         values = parameters.read(keys, discipline.parameters, discipline.name, _identifying(plugin), "limit")
         return cls(name=discipline.name, limit=limit, parameters=values, plugin=plugin)
 
@@ -173,10 +173,8 @@ class TcpChoice(Choice):
             raise ValueError(f"slow_start: {control.name} has no slow start, because it sends at a rate of its own")
         slow_start: SlowStartChoice | None = None
         if "slow_start" in keys:
-            try:
+            with within("slow_start"):
                 slow_start = SlowStartChoice.of(keys.pop("slow_start"), folder)
-            except ValueError as error:
-                raise ValueError(f"slow_start: {error}") from None
         others = ("name",) if control.rate_based else (_identifying(plugin), "slow_start")
         values = parameters.read(keys, control.parameters, control.name, *others)
         return cls(name=control.name, slow_start=slow_start, parameters=values, plugin=plugin)
@@ -274,11 +272,9 @@ def _plugin(keys: dict[str, object], folder: Path) -> Source | None:
     file = keys.pop(key)
     if not isinstance(file, str):
         raise ValueError(f"{key}: {file!r} is not the name of a file")
-    try:
+    with within(key):
         trust.check(file, folder)
         return source.read(folder / file, as_linux=key == "linux")
-    except ValueError as error:
-        raise ValueError(f"{key}: {error}") from None
 
 
 def _identifying(plugin: Source | None) -> str:

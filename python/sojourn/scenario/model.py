@@ -1,33 +1,26 @@
 """A scenario: a network, the flows that cross it, and what is measured."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import product
 from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import Field, model_validator
 
+from sojourn.errors import within
 from sojourn.scenario.applications import Exchange, Page
 from sojourn.scenario.arrivals import Arrivals
-from sojourn.scenario.base import MOST_ENTRIES, Few, Name, Table, check_repeated
+from sojourn.scenario.base import MOST_ENTRIES, Few, Name, OneOrSeveral, Table, check_repeated
 from sojourn.scenario.choices import StackChoice, TcpChoice
 from sojourn.scenario.codepoints import Codepoint
+from sojourn.scenario.files import from_file
 from sojourn.scenario.hosts import named_by
 from sojourn.scenario.network import Network
 from sojourn.scenario.periodic import Periodic
 from sojourn.scenario.quantities import Duration, PositiveDuration
-from sojourn.scenario.sizes import RandomSize, Sizes, from_file
+from sojourn.scenario.sizes import RandomSize, Sizes
 from sojourn.scenario.vectors import Vectors, read
 from sojourn.scenario.video import Video
 from sojourn.units import DURATION, LARGEST
-
-Hosts = Annotated[
-    list[str],
-    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
-    Field(min_length=1),
-]
-"""One host or several, groups among them; flows run between all pairs."""
-
 
 _VECTORS, _VECTORS_SCHEMA = from_file(read, "File of connection vectors in either format of Tmix.")
 
@@ -38,8 +31,8 @@ Application = Exchange | Page | Vectors | Video | Periodic
 class Flows(Table):
     """A group of identical flows: ``count`` from each host of ``from`` to each host of ``to``."""
 
-    origins: Hosts = Field(alias="from")
-    targets: Hosts = Field(alias="to")
+    origins: OneOrSeveral = Field(alias="from")
+    targets: OneOrSeveral = Field(alias="to")
     count: int = Field(1, ge=1, le=LARGEST, description="Number of flows per pair of hosts.")
     tcp: TcpChoice
     start: Duration | None = Field(None, description="Earliest start; 0 s by default.")
@@ -146,31 +139,27 @@ class Flows(Table):
         """Whether nothing comes back to these senders."""
         return self.tcp.control.one_way
 
-    def ends(self, network: Network) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    def ends(self, network: Network, place: str = "") -> Iterator[tuple[str, list[tuple[str, str]]]]:
         """Each entry of ``from`` with each of ``to``, called ``from-to``, and the pairs of hosts that they stand for.
 
-        If the flows run both ways, then each entry of ``to`` with each of ``from`` follows.
+        If the flows run both ways, then each entry of ``to`` with each of ``from`` follows. Errors begin with ``place``.
         """
         hosts = network.end_hosts
         there, back = [], []
         for origin in self.origins:
             for target in self.targets:
-                ends = (_named("from", origin, network, hosts), _named("to", target, network, hosts))
-                if (number := len(ends[0]) * len(ends[1])) > MOST_ENTRIES:
-                    raise ValueError(f"from: {number:,} pairs of hosts; at most {MOST_ENTRIES:,}")
-                pairs = list(product(*ends))
+                with within(f"{place}from"):
+                    origins = named_by(origin, network.groups, hosts)
+                with within(f"{place}to"):
+                    targets = named_by(target, network.groups, hosts)
+                if (number := len(origins) * len(targets)) > MOST_ENTRIES:
+                    raise ValueError(f"{place}from: {number:,} pairs of hosts; at most {MOST_ENTRIES:,}")
+                pairs = list(product(origins, targets))
                 there.append((f"{origin}-{target}", pairs))
                 back.append((f"{target}-{origin}", [(target, origin) for origin, target in pairs]))
         yield from there
         if self.both_ways:
             yield from back
-
-
-def _named(key: str, text: str, network: Network, hosts: Collection[str]) -> Sequence[str]:
-    try:
-        return named_by(text, network.groups, hosts)
-    except ValueError as error:
-        raise ValueError(f"{key}: {error}") from None
 
 
 class Probe(Table):
@@ -208,10 +197,7 @@ class Scenario(Table):
         pairs_of: list[int] = []
         number = 0
         for index, flows in enumerate(self.flows):
-            try:
-                pairs = [pair for _, hosts in flows.ends(self.network) for pair in hosts]
-            except ValueError as error:
-                raise ValueError(f"flows[{index}].{error}") from None
+            pairs = [pair for _, hosts in flows.ends(self.network, f"flows[{index}].") for pair in hosts]
             pairs_of.append(len(pairs))
             number += len(pairs)
             if number > MOST_ENTRIES:
@@ -222,10 +208,8 @@ class Scenario(Table):
             if flows.file is not None and len(pairs) > 1:
                 raise ValueError(f"flows[{index}].{flows.file}: the flows of a file run between one pair of hosts")
             self._is_in_time(index, flows)
-        try:
+        with within("flows"):
             check_repeated(zip(self.flows, pairs_of, strict=True))
-        except ValueError as error:
-            raise ValueError(f"flows: {error}") from None
         return self
 
     def _is_in_time(self, index: int, flows: Flows) -> None:
@@ -244,6 +228,6 @@ class Scenario(Table):
     def _changes_are_in_time(self) -> None:
         for link in self.network.directed_links:
             for change in link.changes:
-                if change.at >= self.duration:
-                    ends, moment = f'"{link.origin}" to "{link.target}"', DURATION.format(change.at)
+                if change["at"] >= self.duration:
+                    ends, moment = f'"{link.origin}" to "{link.target}"', DURATION.format(change["at"])
                     raise ValueError(f'changes of the link from {ends}: at "{moment}" is after the end of the scenario')

@@ -1,25 +1,39 @@
 """The network of a scenario: a dumbbell, or any graph of links."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise, product
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from sojourn.errors import within
 from sojourn.scenario.aggregation import Aggregation
 from sojourn.scenario.base import MOST_ENTRIES, Few, Name, Table, check_repeated
 from sojourn.scenario.choices import QueueChoice
-from sojourn.scenario.framing import MOST_BYTES, PLAIN, Cells, Framing
 from sojourn.scenario.hosts import Count, Drawn, Group, HostDelay, LinkDelay, Spread, members
 from sojourn.scenario.impairments import Impairments
 from sojourn.scenario.quantities import Duration, Packets, PositiveDuration, Rate, RateOrZero, SizeOrZero
 from sojourn.scenario.traces import Trace, TracedDuration, TracedRate
 from sojourn.units import DURATION, LARGEST
 
+Json = dict[str, Any]
+
 #: The routers at the two ends of a dumbbell's bottleneck.
 ROUTERS = ("left", "right")
+
+#: The cells of a link, by the words of tc-cake(8): none, those of ATM (ADSL), or the encoding of PTM (VDSL2).
+Cells = Literal["noatm", "atm", "ptm"]
+
+#: What a link adds to each packet, headers of the layers below and cells, where that is nothing.
+PLAIN: Json = {"overhead": 0, "mpu": 0, "framing": "noatm"}
+
+#: The most bytes of headers, and of the least size (tc-cake(8)).
+MOST_BYTES = 256
+
+#: What a link has whose delay is drawn: the ends that it is drawn between.
+DELAY_RANGE = "delay_range"
 
 DeviceQueue = Annotated[
     Packets,
@@ -43,31 +57,9 @@ class Drop(Table):
             raise ValueError("listed: packet numbers start at 1")
         return self
 
-
-@dataclass(frozen=True)
-class Repetition:
-    """When a change is made again: from one to the next, each later by a random time up to the spread."""
-
-    every: int
-    spread: int
-
-
-@dataclass(frozen=True)
-class LinkChange:
-    """What one direction of a link is from a moment on, as far as it changes."""
-
-    at: int
-    rate: int | None = None
-    delay: int | None = None
-    loss: float | None = None
-    repeat: Repetition | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """The change as a specification has it."""
-        made = asdict(self)
-        if self.repeat is None:
-            del made["repeat"]
-        return made
+    def as_json(self) -> Json:
+        """The pattern as a run's specification has it."""
+        return {"every": self.every} if self.every is not None else {"listed": self.listed}
 
 
 @dataclass(frozen=True)
@@ -76,20 +68,17 @@ class DirectedLink:
 
     origin: str
     target: str
+    #: Of a trace its mean, and of a delay that is drawn that of no seed.
     rate: int
     delay: int
     queue: QueueChoice | None
     device_queue: int
-    drop: Drop | None
-    loss: float
-    changes: tuple[LinkChange, ...]
-    impairments: Impairments | None = None
-    rate_trace: Trace | None = None
-    delay_trace: Trace | None = None
-    #: What the seed decides of the delay, which is then that of no seed.
-    drawn_delay: Drawn | None = None
-    aggregation: Aggregation | None = None
-    framing: Framing = PLAIN
+    #: As a run's specification has them.
+    drop: Json | None = None
+    loss: float = 0.0
+    changes: list[Json] = field(default_factory=list)
+    #: What few links have, as a run's specification has it.
+    more: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _device_queue_has_a_queue(device_queue: int, *queues: QueueChoice | None) -> None:
@@ -115,13 +104,10 @@ class Host(Table):
     device_queue: DeviceQueue = 0
 
     @model_validator(mode="after")
-    def _device_is_fed(self) -> Self:
+    def _holds_together(self) -> Self:
         _device_queue_has_a_queue(self.device_queue, self.queue)
-        return self
-
-    @model_validator(mode="after")
-    def _range_has_a_group(self) -> Self:
-        _range_needs_a_group(self.delay, self.count)
+        if isinstance(self.delay, Spread) and self.count is None:
+            raise ValueError("delay: a range needs a group of hosts; give their count")
         return self
 
     def members(self) -> list[str]:
@@ -129,16 +115,7 @@ class Host(Table):
         return members(self.name, self.count)
 
 
-def _range_needs_a_group(delay: object, count: int | None) -> None:
-    if isinstance(delay, Spread) and count is None:
-        raise ValueError("delay: a range needs a group of hosts; give their count")
-
-
 Loss = Annotated[float, Field(ge=0, le=1, description="Random loss probability of every packet, 0 to 1.")]
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"'
 
 
 class WithReverse(Table):
@@ -184,10 +161,10 @@ class Change(WithReverse):
         "and spread are later by the same.",
     )
 
-    @property
-    def repetition(self) -> Repetition | None:
-        """When it is made again, if it is."""
-        return None if self.every is None else Repetition(self.every, self.spread or 0)
+    def as_json(self, rate: int | None, delay: int | None, loss: float | None) -> Json:
+        """What one direction of a link is from a moment on, as a run's specification has it."""
+        repeat = {} if self.every is None else {"repeat": {"every": self.every, "spread": self.spread or 0}}
+        return {"at": self.at, "rate": rate, "delay": delay, "loss": loss, **repeat}
 
     @model_validator(mode="after")
     def _repeats_in_order(self) -> Self:
@@ -202,7 +179,8 @@ class Change(WithReverse):
     def _changes_something(self) -> Self:
         settings = list(ReverseChange.model_fields)
         if all(getattr(way, name) is None for way in (self, self.reverse) for name in settings):
-            raise ValueError(f"give at least one of {', '.join(map(_quoted, [*settings, 'reverse']))}")
+            known = ", ".join(f'"{name}"' for name in (*settings, "reverse"))
+            raise ValueError(f"give at least one of {known}")
         return self
 
 
@@ -261,9 +239,9 @@ class TwoWay(WithReverse):
         return self
 
     @property
-    def layers(self) -> Framing:
+    def layers(self) -> Json:
         """What the link adds to each packet, in both directions."""
-        return Framing(self.overhead, self.mpu, self.framing)
+        return {key: getattr(self, key) for key in PLAIN}
 
     @model_validator(mode="after")
     def _frames_have_a_queue(self) -> Self:
@@ -382,7 +360,7 @@ def _placed(delay: int | Trace | Spread, place: int, count: int) -> Delay:
 
 
 def _forwards(origin: str, target: str, link: TwoWay, delay: Delay) -> DirectedLink:
-    changes = [LinkChange(change.at, change.rate, change.delay, change.loss, change.repetition) for change in link.changes]
+    changes = [change.as_json(change.rate, change.delay, change.loss) for change in link.changes]
     return _direction(origin, target, link, link, link.rate, delay, changes)
 
 
@@ -393,12 +371,10 @@ def _backwards(origin: str, target: str, link: TwoWay, delay: Delay) -> Directed
         return both if changed is None and not differs else changed
 
     changes = [
-        LinkChange(
-            change.at,
+        change.as_json(
             of(change.reverse.rate, change.rate, own.rate is not None),
             of(change.reverse.delay, change.delay, own.delay is not None),
             change.reverse.loss,
-            change.repetition,
         )
         for change in link.changes
     ]
@@ -407,19 +383,26 @@ def _backwards(origin: str, target: str, link: TwoWay, delay: Delay) -> Directed
 
 
 def _direction(
-    origin: str, target: str, link: TwoWay, own: TwoWay | Reverse, rate: int | Trace, delay: Delay, changes: Iterable[LinkChange]
+    origin: str, target: str, link: TwoWay, own: TwoWay | Reverse, rate: int | Trace, delay: Delay, changes: list[Json]
 ) -> DirectedLink:
     """One direction of a link, which has what is its ``own``; a change of the other direction is none."""
-    made = tuple(change for change in changes if change != LinkChange(change.at, repeat=change.repeat))
+    more = {
+        "impairments": own.impairments and own.impairments.model_dump(),
+        "rate_trace": rate.as_json() if isinstance(rate, Trace) else None,
+        "delay_trace": delay.as_json() if isinstance(delay, Trace) else None,
+        "aggregation": own.aggregation and own.aggregation.model_dump(),
+        "framing": None if link.layers == PLAIN else link.layers,
+    }
     return DirectedLink(
-        *(origin, target, _steady(rate), _steady(delay), own.queue, _ring(link, own.queue), own.drop, own.loss, made),
-        impairments=own.impairments,
-        rate_trace=rate if isinstance(rate, Trace) else None,
-        delay_trace=delay if isinstance(delay, Trace) else None,
-        drawn_delay=delay if isinstance(delay, Drawn) else None,
-        aggregation=own.aggregation,
-        framing=link.layers,
+        *(origin, target, _steady(rate), _steady(delay), own.queue, _ring(link, own.queue), own.drop and own.drop.as_json()),
+        own.loss,
+        [change for change in changes if any(change[key] is not None for key in ("rate", "delay", "loss"))],
+        {key: value for key, value in more.items() if value is not None} | _range(delay),
     )
+
+
+def _range(delay: Delay) -> Json:
+    return {DELAY_RANGE: (delay.low, delay.high)} if isinstance(delay, Drawn) else {}
 
 
 def _steady(value: Delay) -> int:
@@ -429,8 +412,7 @@ def _steady(value: Delay) -> int:
 
 
 def _of_host(origin: str, target: str, host: Host, delay: Delay, queue: QueueChoice | None) -> DirectedLink:
-    drawn = delay if isinstance(delay, Drawn) else None
-    return DirectedLink(*(origin, target, host.rate, _steady(delay), queue, _ring(host, queue), None, 0.0, ()), drawn_delay=drawn)
+    return DirectedLink(origin, target, host.rate, _steady(delay), queue, _ring(host, queue), more=_range(delay))
 
 
 def _ring(link: Host | TwoWay, queue: QueueChoice | None) -> int:
@@ -452,10 +434,8 @@ class Network(Table):
         counts = {group.name: group.count for group in self.hosts}
         links = [(link, counts.get(link.origin, 1) * counts.get(link.target, 1)) for link in self.links or ()]
         _check_number("links", sum(times for _, times in links))
-        try:
+        with within("links"):
             check_repeated(links)
-        except ValueError as error:
-            raise ValueError(f"links: {error}") from None
         return self
 
     @model_validator(mode="after")

@@ -9,6 +9,7 @@ from typing import Any
 
 from sojourn import names
 from sojourn.catalogue import DIMENSIONS, Parameter, Value
+from sojourn.errors import within
 from sojourn.scenario.quantities import QUEUE_LENGTH_SCHEMA
 from sojourn.units import parse_queue_length
 
@@ -26,10 +27,8 @@ def read(given: Mapping[str, object], known: Iterable[Parameter], owner: str, *o
     for name, value in given.items():
         if name not in parameters:
             raise ValueError(names.unknown(f"key of {owner}", name, [*others, *parameters]))
-        try:
+        with within(name):
             values[name] = _read(value, parameters[name])
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
     return values
 
 

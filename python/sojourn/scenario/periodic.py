@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from sojourn.scenario.base import Table
 from sojourn.scenario.quantities import PositiveDuration, Rate
-from sojourn.scenario.sizes import RandomSize, Sizes
+from sojourn.scenario.sizes import RandomSize, Sizes, as_json
 from sojourn.units import PICOSECONDS
 
 
@@ -27,8 +27,7 @@ class Periodic(Table):
 
     def as_json(self) -> dict[str, Any]:
         """The messages as a run's specification has them."""
-        sizes = self.size.as_json() if isinstance(self.size, Sizes) else {"fixed": self.size}
         every = self.every
         if self.rate is not None and isinstance(self.size, int):
             every = max(8 * self.size * PICOSECONDS // self.rate, 1)
-        return {"periodic": {"size": sizes, "every": every}}
+        return {"periodic": {"size": as_json(self.size), "every": every}}

@@ -1,23 +1,19 @@
 """Distributions of sizes, in bytes, and of numbers of things."""
 
-import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
+from pydantic import Field, PlainValidator, ValidationInfo, model_validator
 
 from sojourn.catalogue.published_sizes import PUBLISHED, CutOff, Point
 from sojourn.scenario.base import Table
+from sojourn.scenario.files import from_file, read_rows
 from sojourn.scenario.quantities import Size, at_least
 from sojourn.units import SIZE
-
-#: The most rows that a file of sizes or of arrivals may have: each run's specification has them all.
-MOST_ROWS = 1_000_000
-
 
 #: The most things that are drawn at a time, such as objects of a page.
 MOST_COUNT = 10_000
@@ -39,42 +35,6 @@ class Points:
     points: tuple[Point, ...]
 
 
-def read_rows(path: Path, columns: Sequence[str] = ()) -> list[tuple[float, ...]]:
-    """Some columns, or else all, of a CSV file of numbers with a header."""
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.reader(file))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not a text"
-        raise ValueError(f'cannot read "{path}": {reason}') from None
-    rows = [row for row in rows if row]
-    header = [cell.strip() for cell in rows[0]] if rows else []
-    for wanted in columns:
-        if wanted not in header:
-            raise ValueError(f'"{path.name}": line 1: no column "{wanted}" (there are: {", ".join(header) or "none"})')
-    if len(rows) - 1 > MOST_ROWS:
-        raise ValueError(f'"{path.name}": {len(rows) - 1:,} rows; at most {MOST_ROWS:,}')
-    places = [header.index(wanted) for wanted in columns or header]
-    found = []
-    for number, row in enumerate(rows[1:], start=2):
-        if len(row) != len(header):
-            raise ValueError(f'"{path.name}": line {number}: {len(row)} values instead of {len(header)}')
-        found.append(tuple(_number(row[place], path.name, number) for place in places))
-    if not found:
-        raise ValueError(f'"{path.name}" has no rows')
-    return found
-
-
-def _number(text: str, name: str, line: int) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise ValueError(f'"{name}": line {line}: "{text.strip()}" is not a number') from None
-    if not 0 <= value < 2**63:
-        raise ValueError(f'"{name}": line {line}: "{text.strip()}" must be 0 or more')
-    return value
-
-
 def _read_points(path: Path, of: str) -> Points:
     """A distribution function: values, in a column of that name, and the probability of values up to there."""
     points = tuple((value, share) for value, share in read_rows(path, (of, "probability")))
@@ -88,17 +48,6 @@ def _read_points(path: Path, of: str) -> Points:
     if points[-1][0] < 1:
         raise ValueError(f'"{path.name}": {of} must reach 1')
     return Points(path.name, points)
-
-
-def from_file(read: Any, description: str) -> Any:
-    """A key that names a file, which is read; its path is relative to the scenario's."""
-
-    def validate(given: object, info: ValidationInfo) -> object:
-        if not isinstance(given, str) or not given:
-            raise ValueError("must name a file")
-        return read((info.context if isinstance(info.context, Path) else Path()) / given)
-
-    return PlainValidator(validate), WithJsonSchema({"type": "string", "description": description})
 
 
 _SIZES, _SIZES_SCHEMA = from_file(partial(_read_points, of="bytes"), "CSV of a distribution function: bytes, probability.")
@@ -187,28 +136,35 @@ class Counts(Distribution):
     file: Annotated[Points | None, _COUNTS, _COUNTS_SCHEMA] = None
 
 
-def _read(given: object, info: ValidationInfo) -> int | Sizes:
-    if isinstance(given, Sizes):
-        return given
-    if isinstance(given, Mapping):
-        return Sizes.model_validate(given, context=info.context)
-    return at_least(SIZE, 1)(given)
+def _or_plain(kind: type[Distribution], plain: Callable[[object], int]) -> Callable[[object, ValidationInfo], Any]:
+    """Reads a distribution of a kind, or else a plain number."""
+
+    def read(given: object, info: ValidationInfo) -> Any:
+        if isinstance(given, Mapping):
+            return kind.model_validate(given, context=info.context)
+        return given if isinstance(given, kind) else plain(given)
+
+    return read
 
 
-def _read_count(given: object, info: ValidationInfo) -> int | Counts:
-    if isinstance(given, Counts):
-        return given
-    if isinstance(given, Mapping):
-        return Counts.model_validate(given, context=info.context)
+def _number_of_things(given: object) -> int:
     if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given <= MOST_COUNT:
         raise ValueError(f"must be a whole number from 0 to {MOST_COUNT:,}, or a distribution")
     return given
 
 
 RandomCount = Annotated[
-    int | Counts, PlainValidator(_read_count, json_schema_input_type=Annotated[int, Field(ge=0, le=MOST_COUNT)] | Counts)
+    int | Counts,
+    PlainValidator(
+        _or_plain(Counts, _number_of_things), json_schema_input_type=Annotated[int, Field(ge=0, le=MOST_COUNT)] | Counts
+    ),
 ]
 """A number of things, or a distribution."""
 
-RandomSize = Annotated[int | Sizes, PlainValidator(_read, json_schema_input_type=Size | Sizes)]
+RandomSize = Annotated[int | Sizes, PlainValidator(_or_plain(Sizes, at_least(SIZE, 1)), json_schema_input_type=Size | Sizes)]
 """Bytes, more than 0; or a distribution."""
+
+
+def as_json(given: int | Distribution) -> dict[str, Any]:
+    """A size or a number of things as a run's specification has it."""
+    return given.as_json() if isinstance(given, Distribution) else {"fixed": given}

@@ -5,10 +5,8 @@ opportunity to deliver 1500 bytes. Any other is CSV with a header: ``time_s`` an
 counts from its time on, and the time of the last row is the end of the trace.
 """
 
-import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,6 +14,8 @@ from typing import Annotated, Any
 from pydantic import PlainValidator, ValidationInfo, WithJsonSchema
 
 from sojourn import names
+from sojourn.errors import within
+from sojourn.scenario.files import MOST_ROWS, folder_of, numbers, read_text
 from sojourn.scenario.quantities import at_least, dimension_schema
 from sojourn.units import DURATION, PICOSECONDS, RATE, Dimension
 
@@ -23,9 +23,6 @@ MILLISECOND = PICOSECONDS // 1000
 
 #: The rate of an opportunity of mahimahi's in a millisecond, which delivers 1500 bytes (mm-link(1)).
 OPPORTUNITY = 1500 * 8 * 1000
-
-#: The most values that a trace may have: each run's specification has them all.
-MOST_VALUES = 1_000_000
 
 #: The column of CSV for each kind of trace, and the unit of its values in base units.
 COLUMNS = {RATE.name: ("rate_mbit_s", 1_000_000), DURATION.name: ("delay_ms", MILLISECOND)}
@@ -102,20 +99,14 @@ def _last(trace: Mapping[str, Any]) -> int:
 
 def read(path: Path, dimension: Dimension, repeats: bool) -> Trace:
     """Reads a trace of a rate or of a delay."""
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not a text"
-        raise ValueError(f'cannot read the trace "{path}": {reason}') from None
+    lines = read_text(path, "the trace ").split("\n")
     while lines and not lines[-1].strip():
         lines.pop()
     if not lines:
         raise ValueError(f'the trace "{path.name}" is empty')
-    try:
-        is_mahimahi = lines[0].strip().isdecimal()
+    is_mahimahi = lines[0].strip().isdecimal()
+    with within(f'the trace "{path.name}"'):
         trace = _mahimahi(path.name, lines, repeats) if is_mahimahi else _csv(path.name, lines, dimension, repeats)
-    except ValueError as error:
-        raise ValueError(f'the trace "{path.name}": {error}') from None
     if is_mahimahi and dimension is not RATE:
         raise ValueError(f'the trace "{path.name}" has opportunities to send, and no delays')
     return trace
@@ -132,7 +123,8 @@ def _mahimahi(name: str, lines: Sequence[str], repeats: bool) -> Trace:
     end = times[-1]
     if end == 0:
         raise ValueError("it ends at 0 ms")
-    _check_count(end)
+    if end > MOST_ROWS:
+        raise ValueError(f"{end:,} values; at most {MOST_ROWS:,}")
     counts = [0] * end
     for time in times:
         # An opportunity at the end of a millisecond is spread over it.
@@ -142,18 +134,7 @@ def _mahimahi(name: str, lines: Sequence[str], repeats: bool) -> Trace:
 
 def _csv(name: str, lines: Sequence[str], dimension: Dimension, repeats: bool) -> Trace:
     column, unit = COLUMNS[dimension.name]
-    rows = list(csv.reader(lines))
-    header = [cell.strip() for cell in rows[0]]
-    for wanted in ("time_s", column):
-        if wanted not in header:
-            raise ValueError(f'line 1: no column "{wanted}" (there are: {", ".join(header)})')
-    places = [header.index("time_s"), header.index(column)]
-    steps: list[tuple[int, int]] = []
-    for number, row in enumerate(rows[1:], start=2):
-        if len(row) != len(header):
-            raise ValueError(f"line {number}: {len(row)} values instead of {len(header)}")
-        time, value = (_number(row[place], factor, number) for place, factor in zip(places, (PICOSECONDS, unit), strict=True))
-        steps.append((time, value))
+    steps = [(int(time), int(value)) for time, value in numbers(lines, ("time_s", column), (PICOSECONDS, unit))]
     if len(steps) < 2:
         raise ValueError("it needs two rows, of which the last is the end")
     if steps[0][0] != 0:
@@ -161,23 +142,7 @@ def _csv(name: str, lines: Sequence[str], dimension: Dimension, repeats: bool) -
     for number, (before, after) in enumerate(pairwise(steps), start=3):
         if after[0] <= before[0]:
             raise ValueError(f"line {number}: time_s must be later than in the line before")
-    _check_count(len(steps))
     return Trace(name, steps[-1][0], repeats, steps=tuple(steps[:-1]))
-
-
-def _number(text: str, factor: int, line: int) -> int:
-    try:
-        value = Decimal(text.strip())
-    except InvalidOperation:
-        raise ValueError(f'line {line}: "{text.strip()}" is not a number') from None
-    if not value.is_finite() or not 0 <= value * factor < 2**63:
-        raise ValueError(f'line {line}: "{text.strip()}" must be 0 or more')
-    return int(value * factor)
-
-
-def _check_count(values: int) -> None:
-    if values > MOST_VALUES:
-        raise ValueError(f"{values:,} values; at most {MOST_VALUES:,}")
 
 
 def traced_schema(dimension: Dimension) -> dict[str, Any]:
@@ -215,8 +180,7 @@ def _reader(dimension: Dimension, least: int) -> Callable[[object, ValidationInf
             raise ValueError('"trace" must name a file')
         if not isinstance(repeats, bool):
             raise ValueError('"repeat" must be true or false')
-        folder = info.context if isinstance(info.context, Path) else Path()
-        trace = read(folder / file, dimension, repeats)
+        trace = read(folder_of(info) / file, dimension, repeats)
         if least and not trace.mean():
             raise ValueError(f'the trace "{trace.name}" is 0 all the time')
         return trace

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from sojourn.scenario.sizes import MOST_ROWS
+from sojourn.scenario.files import MOST_ROWS, read_text
 from sojourn.units import PICOSECONDS
 
 MICROSECOND = PICOSECONDS // 1_000_000
@@ -67,11 +67,7 @@ class Vectors:
 
 def read(path: Path) -> Vectors:
     """The connections of a file."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not a text"
-        raise ValueError(f'cannot read "{path}": {reason}') from None
+    lines = read_text(path).splitlines()
     if len(lines) > MOST_ROWS:
         raise ValueError(f'"{path.name}": {len(lines):,} lines; at most {MOST_ROWS:,}')
     vectors = sorted(_vectors(path.name, lines), key=lambda vector: vector.start)

@@ -11,8 +11,8 @@ from pydantic_core import CoreSchema
 
 from sojourn import catalogue
 from sojourn.scenario.base import Table
+from sojourn.scenario.files import from_file, read_rows
 from sojourn.scenario.quantities import Duration, PositiveDuration, Rate
-from sojourn.scenario.sizes import from_file, read_rows
 from sojourn.units import DURATION, PICOSECONDS
 
 #: The video of Mao, Netravali and Alizadeh, "Neural Adaptive Video Streaming with Pensieve", SIGCOMM 2017, section 5.1, in bit/s:

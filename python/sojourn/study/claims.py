@@ -1,12 +1,11 @@
 """What a paper says in words: claims as data, each with the query that decides it."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from sojourn.errors import InputError
+from sojourn.errors import InputError, within
 from sojourn.scenario import read_toml
 from sojourn.scenario.base import Table
 from sojourn.scenario.problems import describe
@@ -60,10 +59,8 @@ def read(path: Path, study: Study) -> list[Claim]:
 def cells(claim: Claim, study: Study) -> list[Point]:
     """The cells of the matrix that a claim is about."""
     place = called(claim, study)
-    try:
-        meant: Mapping[str, frozenset[str]] = study.sweep.meant("select", claim.select)
-    except ValueError as error:
-        raise InputError(f"{place}: {error}") from None
+    with within(place, InputError):
+        meant = study.sweep.meant("select", claim.select)
     found = [point for point in study.points if matches(meant, point)]
     if not found:
         raise InputError(f"{place}: select: the study has no such cell")

@@ -13,7 +13,7 @@ import polars as pl
 from sojourn.analysis import repetition
 from sojourn.analysis.frames import NAMES, schema
 from sojourn.analysis.result import Result
-from sojourn.errors import InputError
+from sojourn.errors import InputError, within
 from sojourn.names import BACKEND
 from sojourn.statistics import Estimate, fewest_for_a_majority, share
 from sojourn.store import write_whole
@@ -201,10 +201,8 @@ def _ask(database: "duckdb.DuckDBPyConnection", claim: Claim, study: Study, seed
 def _find(database: "duckdb.DuckDBPyConnection", claim: Claim, study: Study, seeds: Sequence[int]) -> pl.DataFrame:
     """What a claim's query finds, which must be one row for each of these seeds."""
     place = called(claim, study)
-    try:
+    with within(place, InputError):
         found = find(database, claim.query)
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from None
     _check(place, found, seeds)
     return found.sort(SEED)
 

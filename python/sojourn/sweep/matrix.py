@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from sojourn.errors import InputError
+from sojourn.errors import InputError, within
 from sojourn.runs import Cell, called
 from sojourn.scenario import Scenario, from_data
 from sojourn.sweep.model import Meant, Sweep, matches
@@ -90,10 +90,8 @@ class Matrix:
         """
         paths: dict[KeyPath, Any] = {}
         for key, value in changes.items():
-            try:
+            with within(f"--set {key}", InputError):
                 paths[KeyPath.of(key)] = value
-            except ValueError as error:
-                raise InputError(f"--set {key}: {error}") from None
         return replace(self, changes=paths)
 
     def described(self) -> dict[str, tuple[str, list[str]]]:
@@ -206,7 +204,7 @@ class Matrix:
             raise
 
     def _blame(self, scenario: Mapping[str, Any], where: str) -> None:
-        """Raises the error of the change without which the others are fine, or else of the first that with those before is not."""
+        """Raises the error of the change without which the others are fine, or of the first that with those before is not."""
         cell = where.removeprefix(self.origin)
         for left_out in self.changes:
             others, whole = scenario, scenario
@@ -229,7 +227,5 @@ class Matrix:
 
 
 def _set(scenario: Mapping[str, Any], path: KeyPath, value: Any, where: str) -> Mapping[str, Any]:
-    try:
+    with within(where, InputError):
         return path.assigned(scenario, value)
-    except ValueError as error:
-        raise InputError(f"{where}: {error}") from None

@@ -11,8 +11,8 @@ from pydantic_core import CoreSchema
 
 from sojourn import names
 from sojourn.analysis.axes import check_axes
-from sojourn.errors import InputError
-from sojourn.scenario.base import Table
+from sojourn.errors import within
+from sojourn.scenario.base import OneOrSeveral, Table
 from sojourn.sweep import ranges, values
 from sojourn.sweep.paths import KeyPath, is_table, top_level
 from sojourn.sweep.stopping import LEAST_SEEDS, MOST_SEEDS, StoppingRule
@@ -47,14 +47,6 @@ Labels = Annotated[
 ]
 """A value of an axis, or several of them, by what they are called."""
 
-Keys = Annotated[
-    list[str],
-    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
-    Field(min_length=1),
-]
-"""A key of the scenario or several."""
-
 Condition = dict[str, Labels]
 """Values of some axes, as a file writes them."""
 
@@ -65,7 +57,7 @@ Meant = Mapping[str, frozenset[str]]
 class Axis(Table):
     """One axis: a key of the scenario and its values, listed or spread evenly over a range."""
 
-    key: Keys | None = Field(
+    key: OneOrSeveral | None = Field(
         None, description='Key that it sets, such as "flows.*.tcp", or several; by default the axis\'s name, if that is a key.'
     )
     listed: list[Any] | None = Field(
@@ -125,10 +117,8 @@ class Override(Table):
 def _path(place: str, key: str) -> KeyPath:
     if key in NOT_SWEPT:
         raise ValueError(f"{place}: axes and overrides cannot set {key}; {NOT_SWEPT[key]}")
-    try:
+    with within(place):
         return KeyPath.of(key)
-    except ValueError as error:
-        raise ValueError(f"{place}: {error}") from None
 
 
 def _few(given: object) -> object:
@@ -167,10 +157,8 @@ class Sweep(Table):
 
     @model_validator(mode="after")
     def _axes_are_sound(self) -> Self:
-        try:
+        with within("axes"):
             check_axes(list(self.axes))
-        except InputError as error:
-            raise ValueError(f"axes: {error}") from None
         used = {axis for override in self.overrides for axis in override.when}
         for name, paths in self.paths.items():
             if not paths and name not in used:
@@ -212,10 +200,8 @@ class Sweep(Table):
             raise ValueError('give either "seeds" or "until"')
         if self.most_seeds is not None and self.until is None:
             raise ValueError('most_seeds: needs "until"')
-        try:
+        with within("until"):
             _ = self.stopping
-        except ValueError as error:
-            raise ValueError(f"until: {error}") from None
         return self
 
     @cached_property

@@ -12,7 +12,7 @@ counts them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from sojourn.backends.linux import direct, disciplines, planned
@@ -21,7 +21,7 @@ from sojourn.backends.linux.direct import Direct
 from sojourn.backends.linux.disciplines import Limit, Place
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.units import nanoseconds
-from sojourn.scenario.framing import PLAIN
+from sojourn.scenario.network import PLAIN
 from sojourn.units import PICOSECONDS
 
 #: The namespace between nodes.
@@ -207,7 +207,7 @@ def _devices(
     if "aggregation" in link:
         raise Impossible("aggregation", "links of the backend linux send packets one by one")
     if "framing" in link:
-        key = next(key for key, plain in asdict(PLAIN).items() if link["framing"][key] != plain)
+        key = next(key for key, plain in PLAIN.items() if link["framing"][key] != plain)
         raise Impossible(key, "links of the backend linux add nothing to packets")
     sees_all = f"s{index}" if index in first and link["drop"] is not None else None
     sender_overhead = first.get(index, 0)
