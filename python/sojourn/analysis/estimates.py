@@ -113,13 +113,7 @@ def _longer(numbers: "Floats", size: int) -> "Floats":
 
 
 def of_cells(runs: pl.LazyFrame, axes: Sequence[str], metrics: Sequence[str]) -> dict[tuple[str | None, ...], CellEstimates]:
-    """The estimates of all cells, by the values of their axes.
-
-    Args:
-        runs: a row a run.
-        axes: the columns that tell cells apart.
-        metrics: the columns whose means are wanted.
-    """
+    """The estimates of metrics of all cells, by the values of the axes that tell them apart."""
     cells: dict[tuple[str | None, ...], CellEstimates] = {}
     for row in over_seeds(runs, axes, metrics).iter_rows():
         labels, seeds, found = row[: len(axes)], row[len(axes)], row[len(axes) + 1 :]

@@ -28,9 +28,7 @@ def measured() -> list[str]:
 def repeated(runs: pl.LazyFrame, axes: Sequence[str]) -> pl.DataFrame:
     """The cells that have several runs, all of them the same in everything measured; for ``once`` and ``labels``.
 
-    Args:
-        runs: a row a run; the metrics are read only if a cell's runs have equally many events.
-        axes: the columns that tell cells apart.
+    The metrics are read only if a cell's runs have equally many events.
     """
     runs, cell = _marked(runs), [_CELL, *axes]
     events = pl.col(COUNTS[0])

@@ -75,13 +75,9 @@ class SideBySide:
 
 
 def compare(first: pl.LazyFrame, second: pl.LazyFrame, axes: Sequence[str], metrics: Iterable[str] | None = None) -> SideBySide:
-    """Compares two sides, cell by cell.
+    """Compares two sides, cell by cell: rows of runs with axes, seed and metrics, of which the second is held to the first.
 
-    Args:
-        first: a row a run, with its axes, its seed and its metrics; what the second is held to.
-        second: the same of the other side.
-        axes: what tells cells apart.
-        metrics: names of metrics of a run; unless given ``COMPARED``, of which the first side has a value.
+    ``metrics`` are names of metrics of a run; unless given ``COMPARED``, of which the first side has a value.
     """
     wanted = list(COMPARED if metrics is None else metrics)
     for name in wanted:

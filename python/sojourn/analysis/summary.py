@@ -74,12 +74,9 @@ def of_cells(found: Result, order: Sequence[Sequence[str]] | None = None, only: 
 
 
 def groups(found: Result, order: Sequence[Sequence[str]] | None = None, only: Sequence[str] | None = None) -> Table | None:
-    """The main metrics of each group of flows of each cell; none if no cell has several groups.
+    """The main metrics of each group of flows, or of those in ``only``, of each cell; none if no cell has several groups.
 
-    Args:
-        found: the results of the cells.
-        order: the cells as values of the axes; in the order of the file, where it is known, unless given.
-        only: the groups that are wanted, though they may be the only ones of their cells; all unless given.
+    ``order`` has the cells as values of the axes; they come in the order of the file, where it is known, unless it is given.
     """
     shown, axes = [metric for metric in of_group() if metric.main_of_group], list(found.axes)
     values = [metric.name for metric in shown]

@@ -74,8 +74,7 @@ def _bars(
     """Bars in panels by ``axes``, of which the last tells groups side by side; ``side`` is what the colours tell."""
     look.check_distinct(figure, side, labels)
     group = axes[-1] if axes else None
-    panels = Panels(source, axes[:-1])
-    panels.check(figure)
+    panels = Panels(figure, source, axes[:-1])
     rows = panels.place(bars, shown_axis(group, "group"), "colour", "value", "low", "high", "seeds")
     shared = panels.alike(rows)
     panel = panels.width(width, shared=shared)
@@ -86,5 +85,4 @@ def _bars(
     )
     filled = base.mark_bar().encode(y=alt.Y("value:Q", title=title), **look.colour(side, labels, width))
     intervals = base.mark_rule().encode(y=alt.Y("low:Q", title=title), y2="high:Q")
-    chart = alt.LayerChart(layer=[filled, intervals]).properties(width=panel, height=look.height(panel))
-    return panels.divide(chart, shared=shared)
+    return panels.divide([filled, intervals], panel, shared=shared)

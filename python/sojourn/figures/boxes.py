@@ -19,10 +19,8 @@ def of_values(figure: Figure, source: Drawn, width: int) -> Chart:
     label, found = values.of(figure, source)
     side = together(source) if len(source.varying) > 1 else None
     others = [axis for axis in source.varying if axis != side]
-    look.check_distinct(figure.name, side, source.labels(side))
     group = others[-1] if others else None
-    panels = Panels(source, others[:-1])
-    panels.check(figure.name)
+    panels = Panels(figure.name, source, others[:-1], side)
     boxes = (
         found.group_by(source.columns, maintain_order=True)
         .agg(
@@ -50,5 +48,4 @@ def of_values(figure: Figure, source: Drawn, width: int) -> Chart:
     whiskers = base.mark_rule().encode(y=alt.Y("low:Q", title=label), y2="high:Q")
     filled = base.mark_bar().encode(y=alt.Y("q1:Q", title=label), y2="q3:Q", **look.colour(side, labels, width))
     medians = base.mark_tick(color="#000000", thickness=1.5).encode(y=alt.Y("value:Q", title=label))
-    chart = alt.LayerChart(layer=[whiskers, filled, medians]).properties(width=panel, height=look.height(panel))
-    return panels.divide(chart, shared=shared)
+    return panels.divide([whiskers, filled, medians], panel, shared=shared)

@@ -102,13 +102,8 @@ def delays(samples: pl.DataFrame, links: Mapping[str, Bottleneck]) -> pl.DataFra
 def rates(received: pl.DataFrame, flows: pl.DataFrame, links: Mapping[str, Bottleneck]) -> pl.DataFrame:
     """The capacity of bottlenecks between two samples, and the throughput of all flows over them, Mbit/s.
 
-    Args:
-        received: samples of the bytes that each flow has received, as ``series`` has them.
-        flows: ``key``, ``flow``, ``sender`` and ``receiver`` of the flows.
-        links: the bottlenecks of the runs.
-
-    Returns:
-        ``received`` with ``CAPACITY`` and ``THROUGHPUT`` as ``which``.
+    ``received`` has the bytes that each flow has received, as ``series`` has them; it returns with ``CAPACITY`` and
+    ``THROUGHPUT`` as ``which``.
     """
     ends = flows.select("key", "sender", "receiver").unique()
     crosses = [key in links and links[key].crossed(sender, receiver) for key, sender, receiver in ends.iter_rows()]

@@ -28,9 +28,7 @@ def of_values(figure: Figure, source: Drawn, width: int) -> Chart:
 def _functions(figure: Figure, source: Drawn, width: int, found: pl.DataFrame, across: str, up: str) -> Chart:
     side = together(source)
     labels = source.labels(side)
-    look.check_distinct(figure.name, side, labels)
-    panels = Panels(source, [axis for axis in source.varying if axis != side])
-    panels.check(figure.name)
+    panels = Panels(figure.name, source, [axis for axis in source.varying if axis != side], side)
     curves = cumulative(found, source.columns)
     rows = panels.place(curves, shown_axis(side, "colour"), "value", "share")
     x, y = alt.X("value:Q", title=across), alt.Y("share:Q", title=up)
@@ -42,7 +40,7 @@ def _functions(figure: Figure, source: Drawn, width: int, found: pl.DataFrame, a
     ]
     panel = panels.width(width)
     chart = lines.encode(x=x, y=y, order="share:Q", tooltip=tooltip, **look.colour_and_dash(side, labels, width))
-    divided = panels.divide(chart.properties(width=panel, height=look.height(panel)))
+    divided = panels.divide(chart, panel)
     return divided if panels.alike(rows) or not panels.axes else divided.resolve_scale(x="independent")
 
 

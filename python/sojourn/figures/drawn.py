@@ -78,11 +78,7 @@ class Drawn:
         return chosen.by_group(chosen_labels((only or {})[GROUP])) if GROUP in (only or {}) else chosen
 
     def by_group(self, wanted: Sequence[str] | None = None) -> Self:
-        """The same by group of flows: ``group`` is an axis, ``runs`` has a row a run and group, and queues are left out.
-
-        Args:
-            wanted: the groups; all unless given.
-        """
+        """The same by group of flows: ``group`` is an axis, ``runs`` has a row a run and group, and queues are left out."""
         known = self.frame("groups").select(pl.col("flow_group").unique(maintain_order=True)).collect()["flow_group"].to_list()
         for group in wanted or ():
             if group not in known:
@@ -203,8 +199,7 @@ def in_a_row(seeds: pl.Series) -> Sequence[int]:
 def flow_names(flows: pl.DataFrame) -> pl.Series:
     """What flows are called: their group, and where a run has several of it their number in the group, counted from 1.
 
-    Args:
-        flows: ``key``, ``flow`` and ``flow_group`` of all flows of some runs.
+    ``flows`` has ``key``, ``flow`` and ``flow_group`` of all flows of some runs.
     """
     several = pl.len().over("key", "flow_group") > 1
     number = pl.col("flow").rank("ordinal").over("key", "flow_group").cast(pl.String)

@@ -24,8 +24,7 @@ def of_metric(figure: MetricFigure, source: Drawn, width: int) -> Chart:
     """The figure's metric, a field a cell."""
     metric = figure.metric
     row, column = _rows_and_columns(source)
-    panels = Panels(source, [axis for axis in source.varying if axis not in (row, column)])
-    panels.check(figure.name)
+    panels = Panels(figure.name, source, [axis for axis in source.varying if axis not in (row, column)])
     found = means.of_figure(figure, source)
     low, high = _ends(metric, found["value"])
     light = (pl.col("value") - low > LIGHT * (high - low)).alias("light")
@@ -48,7 +47,7 @@ def of_metric(figure: MetricFigure, source: Drawn, width: int) -> Chart:
     ink = alt.condition("datum.light", alt.value("black"), alt.value("white"))
     numbers = base.mark_text(fontSize=8).encode(text=alt.Text("value:Q", format=".3~g"), color=ink)
     height = ROW_HEIGHT * max(1, len(source.labels(row)))
-    return panels.divide(alt.LayerChart(layer=[squares, numbers]).properties(width=panel, height=height))
+    return panels.divide([squares, numbers], panel, height)
 
 
 def _rows_and_columns(source: Drawn) -> tuple[str | None, str | None]:

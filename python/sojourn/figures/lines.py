@@ -19,9 +19,7 @@ def of_metric(figure: MetricFigure, source: Drawn, width: int) -> Chart:
     others = [other for other in source.varying if other != axis]
     side = together(source, others)
     labels = source.labels(side)
-    look.check_distinct(figure.name, side, labels)
-    panels = Panels(source, [other for other in others if other != side])
-    panels.check(figure.name)
+    panels = Panels(figure.name, source, [other for other in others if other != side], side)
     found = means.of_figure(figure, source)
     order = sorted(source.axes[axis], key=lambda label: size(label) or 0)
     places = pl.col(column(axis)).replace_strict({label: place for place, label in enumerate(order)}).alias("place")
@@ -38,8 +36,7 @@ def of_metric(figure: MetricFigure, source: Drawn, width: int) -> Chart:
     lines = base.mark_line().encode(y=y, order="place:Q", **look.colour_and_dash(side, labels, width))
     points = base.mark_point(filled=True, size=25).encode(y=y, **colours)
     intervals = base.mark_rule().encode(y=alt.Y("low:Q", title=label), y2="high:Q", **colours)
-    chart = alt.LayerChart(layer=[intervals, lines, points]).properties(width=panel, height=look.height(panel))
-    return panels.divide(chart, shared=shared)
+    return panels.divide([intervals, lines, points], panel, shared=shared)
 
 
 def quantities(source: Drawn) -> str | None:

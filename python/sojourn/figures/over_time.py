@@ -49,9 +49,9 @@ def _by_cell(sampled: Sampled, figure: Figure, source: Drawn, samples: pl.DataFr
     side = together(source)
     if len(source.labels(side)) > MOST_LINES:
         side = None
-    panels = Panels(source, [axis for axis in source.varying if axis != side])
+    panels = Panels(figure.name, source, [axis for axis in source.varying if axis != side])
     lines = samples.with_columns(shown_axis(side, "colour"))
-    return _lines(sampled, figure, panels, lines, side, list(source.labels(side)), width)
+    return _lines(sampled, panels, lines, side, list(source.labels(side)), width)
 
 
 def _flow(sampled: Sampled, figure: Figure, source: Drawn, width: int) -> Chart:
@@ -65,8 +65,8 @@ def _flow(sampled: Sampled, figure: Figure, source: Drawn, width: int) -> Chart:
         means = lines.group_by("key", *source.columns, "algorithm", "time", maintain_order=True).agg(pl.col("value").mean())
         lines = means.rename({"algorithm": "colour"})
     labels = lines["colour"].unique(maintain_order=True).to_list()
-    panels = Panels(source, [axis for axis in source.varying if axis != GROUP])
-    return _lines(sampled, figure, panels, lines, title, labels, width)
+    panels = Panels(figure.name, source, [axis for axis in source.varying if axis != GROUP])
+    return _lines(sampled, panels, lines, title, labels, width)
 
 
 def _names(flows: pl.DataFrame) -> pl.Series:
@@ -91,11 +91,8 @@ def _samples(sampled: Sampled, figure: Figure, source: Drawn, kind: str) -> pl.D
     return found
 
 
-def _lines(
-    sampled: Sampled, figure: Figure, panels: Panels, lines: pl.DataFrame, title: str | None, labels: list[str], width: int
-) -> Chart:
-    panels.check(figure.name)
-    look.check_distinct(figure.name, title, labels)
+def _lines(sampled: Sampled, panels: Panels, lines: pl.DataFrame, title: str | None, labels: list[str], width: int) -> Chart:
+    look.check_distinct(panels.figure, title, labels)
     thin = thinned(lines.select(*panels.source.columns, "colour", "time", "value"), STRETCHES * panels.width(width))
     rows = panels.place(thin, "colour", "time", "value")
     shared = panels.alike(rows)
@@ -110,8 +107,8 @@ def _lines(
         ],
         **look.colour_and_dash(title, labels, width),
     }
-    chart = alt.Chart(look.data(rows)).mark_line().encode(**encoding).properties(width=panel, height=look.height(panel))
-    return panels.divide(chart, shared=shared)
+    chart = alt.Chart(look.data(rows)).mark_line().encode(**encoding)
+    return panels.divide(chart, panel, shared=shared)
 
 
 def thinned(rows: pl.DataFrame, stretches: int) -> pl.DataFrame:
@@ -159,7 +156,8 @@ def capacity_and_throughput(figure: Figure, source: Drawn, width: int) -> Chart:
     lines = capacity.rates(received, flows, links).rename({"which": "colour"})
     if not lines.height:
         raise InputError(f"figure {figure.name}: no flow that is sampled has to cross the bottleneck")
-    return _lines(sampled, figure, Panels(source, source.varying), lines, "rate", [capacity.CAPACITY, capacity.THROUGHPUT], width)
+    panels = Panels(figure.name, source, source.varying)
+    return _lines(sampled, panels, lines, "rate", [capacity.CAPACITY, capacity.THROUGHPUT], width)
 
 
 def _bottlenecks(figure: Figure, source: Drawn) -> Mapping[str, capacity.Bottleneck]:

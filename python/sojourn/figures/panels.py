@@ -12,6 +12,7 @@ import polars as pl
 from polars import selectors as cs
 
 from sojourn.errors import InputError
+from sojourn.figures import look
 from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn, column
 
@@ -42,16 +43,20 @@ class Panels:
     or none with few values, panels fill lines.
     """
 
+    #: The figure's name, for errors: more panels or colours than can be told apart are refused.
+    figure: str
     source: Drawn
     axes: Sequence[str]
+    #: The axis that colours tell.
+    side: str | None = None
 
-    def check(self, figure: str) -> None:
-        """Checks that they are not too many."""
+    def __post_init__(self) -> None:
+        look.check_distinct(self.figure, self.side, self.source.labels(self.side))
         number = prod(len(self.source.axes[axis]) for axis in self.axes)
         if number > MOST:
             example = shlex.quote(f"{self.axes[0]}={self.source.axes[self.axes[0]][0]}")
             raise InputError(
-                f"figure {figure}: {number} panels, at most {MOST} can be drawn; choose values of "
+                f"figure {self.figure}: {number} panels, at most {MOST} can be drawn; choose values of "
                 f"{', '.join(self.axes)}, such as --only {example}"
             )
 
@@ -102,8 +107,12 @@ class Panels:
     def _order(self, axes: Sequence[str]) -> list[str]:
         return [", ".join(labels) for labels in product(*(self.source.axes[axis] for axis in axes))]
 
-    def divide(self, chart: alt.Chart | alt.LayerChart, *, shared: bool = True) -> Chart:
-        """One panel a place of the chart, whose data have been placed; the same y axis for all where it is shared."""
+    def divide(
+        self, layers: alt.Chart | Sequence[alt.Chart], panel: int, height: int | None = None, *, shared: bool = True
+    ) -> Chart:
+        """One panel a place of a chart or its layers, whose data have been placed; the same y axis for all where it is shared."""
+        drawn = layers if isinstance(layers, alt.Chart) else alt.LayerChart(layer=list(layers))
+        chart = drawn.properties(width=panel, height=look.height(panel) if height is None else height)
         if not self.axes:
             return chart
         order, title = self._order(self.rows), ", ".join(self.rows)
@@ -116,12 +125,7 @@ class Panels:
 
 
 def together(source: Drawn, axes: Sequence[str] | None = None) -> str | None:
-    """The axis whose values are drawn in one panel: the queue or, where that does not vary, the last that does.
-
-    Args:
-        source: what is drawn.
-        axes: the axes to choose from; all that vary unless given.
-    """
+    """Of some axes, or of all that vary, the one whose values are drawn in one panel: the queue, or else the last."""
     varying = source.varying if axes is None else axes
     return TOGETHER if TOGETHER in varying else (varying[-1] if varying else None)
 

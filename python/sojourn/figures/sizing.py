@@ -46,13 +46,7 @@ def points(option: str, text: str) -> float:
 
 
 def fitted(draw: Callable[[int], Chart], width: float | None, height: float | None) -> Chart:
-    """A chart of exactly this size, in points.
-
-    Args:
-        draw: draws it with panels for about so wide a figure.
-        width: of the whole figure; that which ``draw`` makes of the width of a document's text unless given.
-        height: of the whole figure; as the figure chooses unless given.
-    """
+    """A chart of exactly this size, in points, of what draws it for a width; as the figure chooses where none is given."""
     chart = draw(DOCUMENT) if width is None else _as_wide(draw, width)
     wide, high = size(chart)
     if height is not None:

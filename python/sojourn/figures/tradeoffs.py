@@ -36,8 +36,7 @@ class _Arrangement:
         self.colour = colour
         others = [axis for axis in source.varying if axis != self.colour]
         self.shape = SHAPED if SHAPED in others else (others[-1] if others else None)
-        self.panels = Panels(source, [axis for axis in others if axis != self.shape])
-        self.panels.check(figure)
+        self.panels = Panels(figure, source, [axis for axis in others if axis != self.shape])
         for axis in (self.colour, self.shape):
             look.check_distinct(figure, axis, source.labels(axis))
 
@@ -64,8 +63,7 @@ class _Arrangement:
 
     def divide(self, layers: Iterable[alt.Chart]) -> Chart:
         """The layers in panels."""
-        panel = self.panels.width(self.width)
-        return self.panels.divide(alt.LayerChart(layer=list(layers)).properties(width=panel, height=look.height(panel)))
+        return self.panels.divide(list(layers), self.panels.width(self.width))
 
 
 def _axes(right: str, up: str) -> tuple[alt.X, alt.Y]:

@@ -31,13 +31,7 @@ def members(name: str, count: int | None) -> list[str]:
 
 
 def named_by(text: str, groups: Mapping[str, Sequence[str]], hosts: Collection[str]) -> Sequence[str]:
-    """The hosts that ``from`` or ``to`` of flows names: a host, all of a group, or ``lan1..lan20``.
-
-    Args:
-        text: what is written there.
-        groups: the hosts of each entry of the network, by its name.
-        hosts: all hosts.
-    """
+    """The hosts that ``from`` or ``to`` of flows names: a host, all of a group of the network, or ``lan1..lan20``."""
     if text in groups:
         return groups[text]
     if text in hosts:

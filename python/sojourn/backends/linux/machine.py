@@ -56,12 +56,7 @@ class Machine:
         self._process = process
 
     def looks(self, seconds: float, cancelled: threading.Event, interval: float = _LOOK) -> Iterator[None]:
-        """Yields from time to time until the kernel has ended.
-
-        Args:
-            seconds: how long the run is, in its own time.
-            cancelled: ends the run when it is set.
-            interval: between two looks, in s.
+        """Yields every ``interval``, in s, until the kernel has ended, whose run has so many seconds of its own.
 
         Raises:
             RunFailed: it took too long.
@@ -92,14 +87,7 @@ class Machine:
 
 @contextlib.contextmanager
 def started(kernel: Kernel, files: Mapping[str, str], memory: int, seed: int) -> Iterator[Machine]:
-    """Has a kernel carry out a plan; at the end nothing of it is left.
-
-    Args:
-        kernel: the kernel.
-        files: what the guest is given.
-        memory: of the guest, in MiB.
-        seed: of all its random numbers.
-    """
+    """Has a kernel carry out a plan with so much memory, in MiB; at the end nothing of it is left."""
     with tempfile.TemporaryDirectory(prefix="sojourn-linux-") as name:
         folder = Path(name)
         for path, content in files.items():

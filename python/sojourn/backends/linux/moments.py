@@ -28,10 +28,7 @@ _LOOK = 0.02
 class WatchedRun:
     """A run whose guest writes how it goes; see ``SteppedRun``. The kernel goes on however late its moments are asked for.
 
-    Args:
-        run: the run.
-        begin: makes the plan of a run with moments at an interval in ps, and the kernel that carries it out.
-        cancelled: ends the run when it is set.
+    ``begin`` makes the plan of the run with moments at an interval in ps, and the kernel that carries it out.
     """
 
     def __init__(

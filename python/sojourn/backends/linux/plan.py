@@ -64,13 +64,7 @@ def plan(
     modules: Mapping[str, str] | None = None,
     besides: Besides = Besides(),
 ) -> Plan:
-    """Translates a run.
-
-    Args:
-        run: the run.
-        limitations: what Linux does otherwise is noted here.
-        modules: digests of the files that the kernel was built with besides its own, by name.
-        besides: what the guest writes besides the result.
+    """Translates a run for a kernel with ``modules`` besides its own; what Linux does otherwise is noted in ``limitations``.
 
     Raises:
         Impossible: Linux cannot carry it out.

@@ -20,12 +20,9 @@ _lock = threading.Lock()
 
 @contextlib.contextmanager
 def on_one(process: int) -> Iterator[None]:
-    """Keeps a process, and those that it starts from now on, on one processor.
+    """Keeps a process, which may have ended, and those that it starts from now on, on one processor.
 
     Of the processors with the fewest kernels of this process, it is the one that the operating system chose, else the first.
-
-    Args:
-        process: its number; it may have ended.
     """
     with _lock:
         processor = _choose(os.sched_getaffinity(0), _chosen_by_system(process))
