@@ -99,11 +99,14 @@ else
 	$(MATURIN) build --release --locked --out dist
 endif
 
-# The wheel in dist/, in an environment of its own. It needs no compiler, and nothing that setup makes.
+# The wheel in dist/, in an environment of its own, and the megabytes of both. It needs no compiler, and nothing that setup makes.
+MOST_INSTALLED := 450
 try-wheel:
 	rm -rf target/wheel-tried
 	python3 -m venv target/wheel-tried
-	target/wheel-tried/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	target/wheel-tried/bin/python -m pip install --quiet --no-compile --disable-pip-version-check dist/*.whl
+	du -m dist/*.whl && du -sm target/wheel-tried
+	test $$(du -sm target/wheel-tried | cut -f 1) -le $(MOST_INSTALLED)
 	cd target/wheel-tried && bin/sojourn demo
 
 # What CHANGELOG says of a version, which has to be the engine's and no longer unreleased: make notes TAG=v0.1.0.

@@ -1,11 +1,13 @@
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special, stats
 
 import sojourn
 from conftest import scenario_data
@@ -15,7 +17,7 @@ from sojourn.backends.result import check_finite
 from sojourn.errors import RunFailed
 from sojourn.metrics import formulas
 from sojourn.scenario import Scenario
-from sojourn.statistics import compare, estimate, quantiles, warm_up
+from sojourn.statistics import compare, estimate, half_widths, quantiles, share, warm_up
 
 shares = st.lists(st.floats(0.001, 1e6), min_size=1, max_size=50)
 
@@ -90,6 +92,56 @@ def test_student_interval() -> None:
         estimate([])
 
 
+CONFIDENCES = (0.5, 0.9, 0.95, 0.99, 0.999)
+
+
+@pytest.mark.parametrize("confidence", CONFIDENCES)
+def test_student_quantiles(confidence: float) -> None:
+    """Quantiles of Student's t are SciPy's, from one to a million degrees of freedom; those of one and two have closed forms."""
+    degrees = np.array([*range(1, 200), 250, 999, 1000, 4999, 5000, 5001, 12_345, 1e5, 1e6])
+    counts = degrees + 1
+    found = half_widths(np.sqrt(counts), counts, confidence)
+    assert found == pytest.approx(special.stdtrit(degrees, (1 + confidence) / 2), rel=1e-11)
+    both = math.tan(math.pi * confidence / 2), confidence * math.sqrt(2 / (1 - confidence**2))
+    assert found[:2].tolist() == pytest.approx(both, rel=1e-11)
+    assert np.isnan(half_widths(np.array([1.0, math.nan]), np.array([1.0, math.nan]))).all()
+
+
+@pytest.mark.parametrize(
+    ("confidence", "published"),
+    [(0.95, {1: 12.706, 5: 2.571, 10: 2.228, 30: 2.042, 100: 1.984}), (0.99, {1: 63.657, 5: 4.032, 30: 2.750, 100: 2.626})],
+)
+def test_published_student_quantiles(confidence: float, published: dict[int, float]) -> None:
+    """Quantiles of Student's t are those of the table in NIST's Engineering Statistics Handbook, section 1.3.6.7.2."""
+    for degrees, value in published.items():
+        counts = np.array([degrees + 1.0])
+        assert half_widths(np.sqrt(counts), counts, confidence) == pytest.approx([value], abs=5.1e-4)
+
+
+@given(st.integers(1, 40), st.data())
+def test_ends_of_a_share(of: int, data: st.DataObject) -> None:
+    """At either end of Clopper and Pearson's interval, what was seen or more, or less, has a probability of 2.5 %."""
+    times = data.draw(st.integers(0, of))
+    found = share(times, of)
+
+    def probability(end: float, outcomes: Sequence[int]) -> float:
+        p = Fraction(end)
+        return float(sum(math.comb(of, each) * p**each * (1 - p) ** (of - each) for each in outcomes))
+
+    assert times == 0 or probability(found.low or 0, range(times, of + 1)) == pytest.approx(0.025, rel=1e-10)
+    assert times == of or probability(found.high or 0, range(times + 1)) == pytest.approx(0.025, rel=1e-10)
+
+
+@pytest.mark.parametrize("of", [1, 2, 10, 240, 5000, 100_000, 1_000_000])
+def test_shares_of_many(of: int) -> None:
+    """Clopper and Pearson's interval is SciPy's, for shares of up to a million."""
+    for times in sorted({*range(min(of, 5)), of // 10, of // 3, of // 2, of - of // 10, of - 1, of}):
+        for confidence in CONFIDENCES:
+            interval = stats.binomtest(times, of).proportion_ci(confidence)
+            ends = (interval.low, interval.high)
+            assert share(times, of, confidence)[1:] == pytest.approx(ends, rel=1e-9), (times, confidence)
+
+
 def test_paired_comparison() -> None:
     """Differences 1, 2, 3: Student's interval, and the exact p of three ranks of one sign, 2 of 2^3 outcomes."""
     found = compare([10.0, 20.0, 30.0], [11.0, 22.0, 33.0])
@@ -111,6 +163,34 @@ def test_wilcoxon_example() -> None:
     """Darwin's maize, the example in scipy's manual of the Wilcoxon test: T = 24 and p = 0.0413."""
     differences = [6.0, 8.0, 14.0, 16.0, 23.0, 24.0, 28.0, 29.0, 41.0, -48.0, 49.0, 56.0, 60.0, -67.0, 75.0]
     assert compare([0.0] * 15, differences).p == pytest.approx(0.0413, abs=5e-5)
+
+
+#: Differences without ties, with many of them, and with zeros.
+DIFFERENCES = st.floats(-1, 2), st.integers(-9, 12).map(float), st.sampled_from([-1.0, 0.0, 0.0, 1.0])
+
+
+@given(st.one_of(*(st.lists(values, min_size=2, max_size=120) for values in DIFFERENCES)).filter(any))
+@pytest.mark.filterwarnings("ignore:invalid value encountered")
+def test_wilcoxon_is_scipys(differences: list[float]) -> None:
+    """p of paired values is SciPy's: exact for few, with ties and zeros too, and approximate for many."""
+    assert compare([0.0] * len(differences), differences).p == pytest.approx(stats.wilcoxon(differences).pvalue, rel=1e-10)
+
+
+@pytest.mark.parametrize(("pairs", "critical"), [(6, 0), (10, 8), (20, 52), (30, 137), (50, 434)])
+def test_published_wilcoxon_values(pairs: int, critical: int) -> None:
+    """The largest sum of ranks whose p is at most 5 %.
+
+    Source: McCornack, "Extended tables of the Wilcoxon matched pair signed rank statistic", JASA 60(311), 1965.
+    """
+
+    def p(smaller_sum: int) -> float | None:
+        left, signs = smaller_sum, []
+        for rank in range(pairs, 0, -1):
+            signs.append(-rank if rank <= left else rank)
+            left -= rank if rank <= left else 0
+        return compare([0.0] * pairs, [float(each) for each in signs]).p
+
+    assert (p(critical) or 0) <= 0.05 < (p(critical + 1) or 0)
 
 
 def test_statistics_quantiles() -> None:

@@ -16,7 +16,7 @@ from sojourn.cli.commands import COMMANDS
 from sojourn.store import Store
 
 #: Packages that take long to load.
-HEAVY = {"polars", "numpy", "scipy", "duckdb", "altair", "pydantic", "pyarrow", "distributed"}
+HEAVY = {"polars", "numpy", "duckdb", "altair", "pydantic", "pyarrow", "distributed"}
 
 MAIN = "import sys; from sojourn.cli import main; sys.argv[0] = 'sojourn'; main()"
 
@@ -62,7 +62,7 @@ sys.modules["sojourn"] = package
 from sojourn import figures
 
 assert figures.available()
-print({{"numpy", "polars", "scipy", "altair"}} & sys.modules.keys())
+print({{"numpy", "polars", "altair"}} & sys.modules.keys())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

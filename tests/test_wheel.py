@@ -49,6 +49,14 @@ def test_wheel_name(wheel: Path) -> None:
 
 
 @needs_cargo
+def test_wheel_size(wheel: Path) -> None:
+    """The wheel is as large as the README says."""
+    said = re.search(r"builds one of <!--[^>]*-->about (\d+) MB<!-- end -->", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert said is not None
+    assert round(wheel.stat().st_size / 1e6) == int(said[1])
+
+
+@needs_cargo
 def test_wheel_is_complete(wheel: Path) -> None:
     """The wheel has every tracked file, including the linked studies and examples, the report's templates and py.typed."""
     tracked = run("git", "-C", str(ROOT), "ls-files", "python/sojourn", "studies", "examples", **os.environ).splitlines()

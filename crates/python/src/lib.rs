@@ -5,6 +5,7 @@ mod columns;
 mod exports;
 mod packetdrill;
 mod plugins;
+mod quantiles;
 mod stepping;
 
 use std::cell::RefCell;
@@ -213,6 +214,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(exports::capture, module)?)?;
     module.add_function(wrap_pyfunction!(exports::write_packets, module)?)?;
     module.add_function(wrap_pyfunction!(packetdrill::packetdrill, module)?)?;
+    module.add_function(wrap_pyfunction!(quantiles::beta_quantile, module)?)?;
+    module.add_function(wrap_pyfunction!(quantiles::student_quantile, module)?)?;
     plugins::register(module)?;
     module.add_class::<exports::Connections>()?;
     module.add_class::<Cancellation>()?;
