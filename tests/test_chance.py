@@ -8,8 +8,7 @@ import pytest
 import sojourn
 from doubles import RatePerAlgorithm
 from sojourn.statistics import prediction
-from sojourn.study.cells import Agreement
-from sojourn.study.chance import self_agreement
+from sojourn.study.cells import Agreement, self_agreement
 
 ONLY = {"scenario": "DC", "load": "MC", "tcp": "mixed", "queue": "pie"}
 

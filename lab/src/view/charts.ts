@@ -12,11 +12,9 @@ interface Figure {
   id: string;
   title: string;
   unit: string;
-  /** Whether the horizontal axis is time, so that the playhead moves over it. */
+  /** Whether the horizontal axis is time, so that the playhead moves over it; else one plot has both sides. */
   isOverTime: boolean;
-  /** Whether one plot has both sides. */
-  isShared: boolean;
-  data: (sides: Sides, side: Side) => { data: uPlot.AlignedData; series: uPlot.Series[]; bands?: uPlot.Band[]; note?: string };
+  data: (sides: Sides, side: Side) => { data: uPlot.AlignedData; series: uPlot.Series[]; note?: string };
 }
 
 const DASH = [6, 4];
@@ -33,7 +31,6 @@ const FIGURES: Figure[] = [
     title: "Queue",
     unit: "packets",
     isOverTime: true,
-    isShared: false,
     data: (sides, side) => {
       const data = sides[side];
       const line = {
@@ -51,7 +48,6 @@ const FIGURES: Figure[] = [
     title: "Congestion windows",
     unit: "segments",
     isOverTime: true,
-    isShared: false,
     data: (sides, side) => {
       const data = sides[side];
       if (!data) return { data: [[]], series: [{}] };
@@ -81,7 +77,6 @@ const FIGURES: Figure[] = [
     title: "Throughput",
     unit: "Mbit/s",
     isOverTime: true,
-    isShared: false,
     data: (sides, side) => {
       const data = sides[side];
       if (!data) return { data: [[]], series: [{}] };
@@ -111,7 +106,6 @@ const FIGURES: Figure[] = [
     title: "Sojourn times",
     unit: "% of packets that waited no longer, by ms",
     isOverTime: false,
-    isShared: true,
     data: (sides) => {
       const tables: [number[], number[]][] = [sides.A?.distribution() ?? [[], []]];
       if (sides.B) tables.push(sides.B.distribution());
@@ -150,7 +144,7 @@ class Plot {
     this.element = h(
       "div",
       { class: "plot-of-side" },
-      h("div", { class: "over" }, !figure.isShared && label, this.note),
+      h("div", { class: "over" }, figure.isOverTime && label, this.note),
       this.place,
     );
     // Not before it has a size: charts that are not seen yet cost nothing.
@@ -165,7 +159,7 @@ class Plot {
   }
 
   draw(sides: Sides): void {
-    const { data, series, bands = [], note = "" } = this.figure.data(sides, this.side);
+    const { data, series, note = "" } = this.figure.data(sides, this.side);
     this.note.textContent = note;
     const duration = sides[this.side]?.seconds ?? 1;
     const shape = JSON.stringify([series, duration, look("--ink")]);
@@ -174,13 +168,13 @@ class Plot {
     } else {
       this.plot?.destroy();
       this.shape = shape;
-      this.make(data, series, bands, duration);
+      this.make(data, series, duration);
     }
     const sums = `${this.figure.title} of setting ${this.side}, ${this.figure.unit}`;
     this.place.setAttribute("aria-label", sums);
   }
 
-  private make(data: uPlot.AlignedData, series: uPlot.Series[], bands: uPlot.Band[], duration: number): void {
+  private make(data: uPlot.AlignedData, series: uPlot.Series[], duration: number): void {
     const stroke = look("--muted");
     const grid = { stroke: look("--grid"), width: 1 };
     const axis = { stroke, grid, ticks: { show: false }, font: "11px system-ui, sans-serif" };
@@ -190,7 +184,6 @@ class Plot {
       width: this.place.clientWidth || 300,
       height: this.place.clientHeight || 180,
       series,
-      bands,
       legend: { show: false },
       cursor: {
         drag: { x: false, y: false },
@@ -202,7 +195,7 @@ class Plot {
         x: isOverTime
           ? { time: false, range: [0, duration] }
           : { time: false, distr: 3, range: (_, __, most) => [LEAST_MS, Math.max(most || 1, 1)] },
-        y: { range: this.figure.isShared ? [0, 100] : top },
+        y: { range: isOverTime ? top : [0, 100] },
       },
       axes: [
         {
@@ -258,13 +251,13 @@ export class Charts {
     this.plots = [];
     const scale = (figure: Figure): number => this.most(figure);
     const cards = FIGURES.map((figure) => {
-      const sides: Side[] = shown.includes("B") && !figure.isShared ? ["A", "B"] : ["A"];
+      const sides: Side[] = shown.includes("B") && figure.isOverTime ? ["A", "B"] : ["A"];
       const plots = sides.map((side) => new Plot(figure, side, scale, this.seek));
       this.plots.push(...plots);
       const heading = h("h3", {}, figure.title, h("span", { class: "unit" }, figure.unit));
       return h(
         "section",
-        { class: `card chart${figure.isShared ? " shared" : ""}`, id: `chart-${figure.id}` },
+        { class: `card chart${figure.isOverTime ? "" : " shared"}`, id: `chart-${figure.id}` },
         heading,
         h("div", { class: "plots" }, ...plots.map((each) => each.element)),
       );

@@ -68,21 +68,33 @@ export function quantityField(
     slider.value = String(toStep(read));
     set(read);
   });
-  const input = whole.querySelector("input") as HTMLInputElement;
-  const slider = h("input", { type: "range", min: 0, max: steps, step: 1, "aria-label": `${label}, slider` });
-  slider.value = String(toStep(value));
-  const tell = (): void => slider.setAttribute("aria-valuetext", input.value);
-  tell();
-  slider.addEventListener("input", () => {
-    const exact = scale.least * Math.exp((span * Number(slider.value)) / steps);
-    const rounded = Number(exact.toPrecision(2));
-    input.value = shown(Math.round(rounded));
-    tell();
-    set(Math.round(rounded));
+  const slider = addSlider(whole, label, steps, toStep(value), (step) => {
+    const rounded = Math.round(Number((scale.least * Math.exp((span * step) / steps)).toPrecision(2)));
+    set(rounded);
+    return shown(rounded);
   });
-  whole.insertBefore(slider, whole.lastChild);
-  whole.classList.add("with-slider");
   return whole;
+}
+
+/** Puts a slider beside a text field; `moved` takes its step, and says what the text is then. */
+export function addSlider(
+  field: HTMLElement,
+  label: string,
+  steps: number,
+  at: number,
+  moved: (step: number) => string,
+): HTMLInputElement {
+  const input = field.querySelector("input") as HTMLInputElement;
+  const slider = h("input", { type: "range", min: 0, max: steps, step: 1, "aria-label": `${label}, slider` });
+  slider.value = String(at);
+  slider.setAttribute("aria-valuetext", input.value);
+  slider.addEventListener("input", () => {
+    input.value = moved(Number(slider.value));
+    slider.setAttribute("aria-valuetext", input.value);
+  });
+  field.insertBefore(slider, field.lastChild);
+  field.classList.add("with-slider");
+  return slider;
 }
 
 /** A whole number from so many on. */

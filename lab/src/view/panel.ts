@@ -28,7 +28,7 @@ import {
 } from "../model/units";
 import { groupColour } from "./colours";
 import { button, h } from "./dom";
-import { choiceField, countField, type Options, quantityField, textField, tickField } from "./fields";
+import { addSlider, choiceField, countField, type Options, quantityField, textField, tickField } from "./fields";
 
 const CLASSES: Record<string, string> = {
   loss: "by loss",
@@ -173,20 +173,12 @@ function buffer(of: Setting, host: PanelHost): HTMLElement {
     },
     '"100 packets", "64 KiB", "2 BDP", or "none" for no limit',
   );
-  const input = field.querySelector("input") as HTMLInputElement;
-  const slider = h("input", { type: "range", min: 0, max: 300, step: 1, "aria-label": "Buffer in packets, slider" });
   const packets = centre.limit && "packets" in centre.limit ? centre.limit.packets : 100;
-  slider.value = String(Math.round(100 * Math.log10(packets / 3)));
-  slider.setAttribute("aria-valuetext", input.value);
-  slider.addEventListener("input", () => {
-    const count = Math.max(1, Number((3 * 10 ** (Number(slider.value) / 100)).toPrecision(2)));
-    centre.limit = { packets: Math.round(count) };
-    input.value = formatLimit(centre.limit);
-    slider.setAttribute("aria-valuetext", input.value);
+  addSlider(field, "Buffer in packets", 300, Math.round(100 * Math.log10(packets / 3)), (step) => {
+    centre.limit = { packets: Math.round(Math.max(1, Number((3 * 10 ** (step / 100)).toPrecision(2)))) };
     host.changed();
+    return formatLimit(centre.limit);
   });
-  field.insertBefore(slider, field.lastChild);
-  field.classList.add("with-slider");
   return field;
 }
 

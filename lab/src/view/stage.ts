@@ -104,10 +104,7 @@ export class Stage {
       context.moveTo(left, y);
       context.bezierCurveTo(left + (box.x - left) * 0.5, y, left + (box.x - left) * 0.5, middle, box.x, middle);
       context.stroke();
-      context.fillStyle = groupColour(index);
-      context.beginPath();
-      context.arc(left, y, narrow ? 5 : 7, 0, 7);
-      context.fill();
+      this.host(left, y, groupColour(index), narrow);
       context.textAlign = "right";
       context.fillStyle = look("--ink");
       const room = left - 14;
@@ -129,10 +126,7 @@ export class Stage {
     context.fillStyle = look("--muted");
     if (setting.bottleneck.loss)
       this.fitted(`${100 * setting.bottleneck.loss} % lost`, centre, middle + 16, receiver.x - box.x - box.width - 12);
-    context.fillStyle = look("--ink");
-    context.beginPath();
-    context.arc(receiver.x, receiver.y, narrow ? 5 : 7, 0, 7);
-    context.fill();
+    this.host(receiver.x, receiver.y, look("--ink"), narrow);
     context.fillStyle = look("--muted");
     this.fitted("receiver", receiver.x, receiver.y + 18, 64);
     // The queue's room.
@@ -154,6 +148,14 @@ export class Stage {
     );
   }
 
+  private host(x: number, y: number, colour: string, narrow: boolean): void {
+    const { context } = this;
+    context.fillStyle = colour;
+    context.beginPath();
+    context.arc(x, y, narrow ? 5 : 7, 0, 7);
+    context.fill();
+  }
+
   private fitted(text: string, x: number, y: number, room: number): void {
     this.context.fillText(text, x, y, Math.max(20, room));
   }
@@ -173,13 +175,7 @@ export class Stage {
 
   /** The first of the sorted rows whose time is not before a moment. */
   private first(rows: readonly number[], times: Float64Array, moment: number): number {
-    let [low, high] = [0, rows.length];
-    while (low < high) {
-      const at = (low + high) >> 1;
-      if ((times[rows[at] ?? 0] ?? 0) < moment) low = at + 1;
-      else high = at;
-    }
-    return low;
+    return firstOf(rows.length, (at) => (times[rows[at] ?? 0] ?? 0) >= moment);
   }
 
   private queue(time: number, box: Box, narrow: boolean): void {
@@ -296,11 +292,16 @@ interface Box extends Point {
 
 /** How many of the sorted values are not above a bound. */
 function bound(values: Float64Array, most: number): number {
-  let [low, high] = [0, values.length];
+  return firstOf(values.length, (at) => (values[at] ?? 0) > most);
+}
+
+/** The first of so many places from which on something holds, or their number. */
+function firstOf(count: number, holds: (at: number) => boolean): number {
+  let [low, high] = [0, count];
   while (low < high) {
     const at = (low + high) >> 1;
-    if ((values[at] ?? 0) <= most) low = at + 1;
-    else high = at;
+    if (holds(at)) high = at;
+    else low = at + 1;
   }
   return low;
 }

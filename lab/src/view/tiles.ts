@@ -17,6 +17,10 @@ const ms = (value: number): string =>
   `${(1000 * value).toPrecision(3).replace(/\.?0+$/, (zeros) => (zeros.startsWith(".") ? "" : zeros))} ms`;
 const round = (value: number, digits: number): string => value.toLocaleString("en", { maximumFractionDigits: digits });
 
+function counted(label: string, hint: string, value: Tile["value"], better: Tile["better"]): Tile {
+  return { label, hint, value, shown: (count) => round(count, 0), better };
+}
+
 const TILES: Tile[] = [
   {
     label: "p99 sojourn",
@@ -33,20 +37,8 @@ const TILES: Tile[] = [
     shown: (value) => `${round(value, 2)} %`,
     better: 1,
   },
-  {
-    label: "drops",
-    hint: "Packets that the queue dropped in the measuring window",
-    value: (of) => of.drops,
-    shown: (value) => round(value, 0),
-    better: -1,
-  },
-  {
-    label: "marks",
-    hint: "Packets that the queue marked in the measuring window",
-    value: (of) => of.marks,
-    shown: (value) => round(value, 0),
-    better: 0,
-  },
+  counted("drops", "Packets that the queue dropped in the measuring window", (of) => of.drops, -1),
+  counted("marks", "Packets that the queue marked in the measuring window", (of) => of.marks, 0),
   {
     label: "Jain",
     hint: "Jain's fairness index of the flows that always have data: 1 if all get the same",
@@ -61,13 +53,7 @@ const TILES: Tile[] = [
     shown: (value) => String(value < 1 ? Number(value.toFixed(3)) : Number(value.toPrecision(4))),
     better: 1,
   },
-  {
-    label: "retransmissions",
-    hint: "Segments that were sent again",
-    value: (of) => of.retransmissions,
-    shown: (value) => round(value, 0),
-    better: -1,
-  },
+  counted("retransmissions", "Segments that were sent again", (of) => of.retransmissions, -1),
 ];
 
 function value(tile: Tile, of: Summary | null): string {

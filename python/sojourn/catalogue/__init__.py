@@ -16,26 +16,31 @@ from sojourn import _engine, names, units
 Value = bool | int | float | str | dict[str, int] | None
 
 
+class Listed:
+    """What the engine lists as JSON. Facts that are not declared are left out, so that it may list more."""
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Self:
+        """The entry read from the engine's JSON."""
+        return cls(**_known(cls, data))
+
+
+def _known(kind: Any, data: Mapping[str, Any]) -> dict[str, Any]:
+    facts = {field.name: data[field.name] for field in fields(kind) if field.name in data}
+    return {name: tuple(fact) if isinstance(fact, list) else fact for name, fact in facts.items()}
+
+
 @dataclass(frozen=True, kw_only=True)
-class Entry:
-    """What every entry of the catalogue has. Facts that are not declared are left out, so that the engine may list more."""
+class Entry(Listed):
+    """What every entry of the catalogue has."""
 
     name: str
     aliases: tuple[str, ...] = ()
     title: str = ""
 
-    @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Self:
-        """The entry read from the engine's JSON."""
-        return cls(**_known(cls, data) | {"aliases": tuple(data.get("aliases", ()))})
-
-
-def _known(kind: type, data: Mapping[str, Any]) -> dict[str, Any]:
-    return {field.name: data[field.name] for field in fields(kind) if field.name in data}
-
 
 @dataclass(frozen=True, kw_only=True)
-class Parameter:
+class Parameter(Listed):
     """One parameter: its kind, default and bounds, and where the default comes from. Quantities are in base units."""
 
     name: str
@@ -50,10 +55,9 @@ class Parameter:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Self:
-        """The parameter read from the engine's JSON."""
-        choices = data.get("choices")
+        """See ``Listed.of``."""
         bounds = {bound: None if data.get(bound) is None else float(data[bound]) for bound in ("minimum", "maximum")}
-        return cls(**_known(cls, data) | bounds | {"choices": None if choices is None else tuple(choices)})
+        return cls(**_known(cls, data) | bounds)
 
     @property
     def has_unit(self) -> bool:
@@ -73,17 +77,17 @@ class Parameter:
             return "true" if value else "false"
         return str(value)
 
+    def bound(self, bound: float) -> str:
+        """A bound of its values as a scenario file would say it."""
+        return self.format(int(bound) if float(bound).is_integer() else bound)
+
     @property
     def allowed(self) -> str:
         """The allowed values, for display."""
         if self.choices is not None:
             return ", ".join(self.choices)
-        low, high = (
-            None if bound is None else self.format(int(bound) if float(bound).is_integer() else bound)
-            for bound in (self.minimum, self.maximum)
-        )
-        bounds = [f"from {low}"] if low is not None else []
-        bounds += [f"to {high}"] if high is not None else []
+        bounds = [f"from {self.bound(self.minimum)}"] if self.minimum is not None else []
+        bounds += [f"to {self.bound(self.maximum)}"] if self.maximum is not None else []
         return " ".join([self.kind.replace("_", " "), *bounds])
 
 
@@ -112,11 +116,9 @@ class Algorithm(Entry):
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Self:
-        """See ``Entry.of``."""
+        """See ``Listed.of``."""
         parameters = tuple(map(Parameter.of, data.get("parameters", ())))
-        own = {"aliases": tuple(data.get("aliases", ())), "class_": data.get("class", ""), "parameters": parameters}
-        own["random_if"] = tuple(data.get("random_if", ()))
-        return cls(**_known(cls, data) | own)
+        return cls(**_known(cls, data) | {"class_": data.get("class", ""), "parameters": parameters})
 
     @property
     def rate_based(self) -> bool:
@@ -125,16 +127,11 @@ class Algorithm(Entry):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sourced:
+class Sourced(Listed):
     """A value of a stack profile, with its source."""
 
     value: Value
     source: str = ""
-
-    @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Self:
-        """The value read from the engine's JSON."""
-        return cls(**_known(cls, data))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,13 +163,9 @@ class Profile(Entry):
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Self:
-        """See ``Entry.of``."""
-        lists = {
-            "aliases": tuple(data.get("aliases", ())),
-            "settings": tuple(map(ProfileSetting.of, data["settings"])),
-            "defaults": tuple(map(AlgorithmDefault.of, data["defaults"])),
-        }
-        return cls(**_known(cls, data) | lists)
+        """See ``Listed.of``."""
+        settings, defaults = map(ProfileSetting.of, data["settings"]), map(AlgorithmDefault.of, data["defaults"])
+        return cls(**_known(cls, data) | {"settings": tuple(settings), "defaults": tuple(defaults)})
 
     def defaults_of(self, algorithm: Algorithm) -> dict[str, Value]:
         """The defaults of a congestion control's parameters, the profile's before the catalogue's."""

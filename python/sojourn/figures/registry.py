@@ -134,7 +134,12 @@ class ColumnFigure(Figure):
     column: str
 
 
-_sampled = partial(Figure, family=Family.OVER_TIME)
+def _sampled(name: str, title: str, what: str, need: Need, function: str) -> Figure:
+    drawn_by = f"over_time:{function}"
+    return Figure(
+        name=f"{name}-over-time", title=f"{title} over time", family=Family.OVER_TIME, help=what, need=need, drawn_by=drawn_by
+    )
+
 
 _goodput = partial(
     Figure,
@@ -144,55 +149,25 @@ _goodput = partial(
 )
 
 FIGURES = (
+    _sampled("queue", "Queue length", "length of the bottleneck's queue, packets", Need.QUEUE_SERIES, "queue_length"),
+    _sampled("loss", "Drops", "drops at the bottleneck between two samples, packets/s", Need.QUEUE_SERIES, "drops"),
     _sampled(
-        name="queue-over-time",
-        title="Queue length over time",
-        help="length of the bottleneck's queue, packets",
-        need=Need.QUEUE_SERIES,
-        drawn_by="over_time:queue_length",
+        "delay",
+        "Queueing delay",
+        "how long it takes the bottleneck to send what waits for it, ms",
+        Need.QUEUE_SERIES,
+        "queueing_delay",
     ),
     _sampled(
-        name="loss-over-time",
-        title="Drops over time",
-        help="drops at the bottleneck between two samples, packets/s",
-        need=Need.QUEUE_SERIES,
-        drawn_by="over_time:drops",
+        "capacity",
+        "Capacity and throughput",
+        "capacity of the bottleneck, and throughput of all flows over it, between two samples, Mbit/s",
+        Need.FLOW_SERIES,
+        "capacity_and_throughput",
     ),
-    _sampled(
-        name="delay-over-time",
-        title="Queueing delay over time",
-        help="how long it takes the bottleneck to send what waits for it, ms",
-        need=Need.QUEUE_SERIES,
-        drawn_by="over_time:queueing_delay",
-    ),
-    _sampled(
-        name="capacity-over-time",
-        title="Capacity and throughput over time",
-        help="capacity of the bottleneck, and throughput of all flows over it, between two samples, Mbit/s",
-        need=Need.FLOW_SERIES,
-        drawn_by="over_time:capacity_and_throughput",
-    ),
-    _sampled(
-        name="throughput-over-time",
-        title="Throughput over time",
-        help="throughput of each flow between two samples, Mbit/s",
-        need=Need.FLOW_SERIES,
-        drawn_by="over_time:throughput",
-    ),
-    _sampled(
-        name="cwnd-over-time",
-        title="Congestion window over time",
-        help="congestion window of each flow, kB",
-        need=Need.FLOW_SERIES,
-        drawn_by="over_time:congestion_window",
-    ),
-    _sampled(
-        name="rtt-over-time",
-        title="Round-trip time over time",
-        help="latest RTT sample of each flow, ms",
-        need=Need.FLOW_SERIES,
-        drawn_by="over_time:round_trip_time",
-    ),
+    _sampled("throughput", "Throughput", "throughput of each flow between two samples, Mbit/s", Need.FLOW_SERIES, "throughput"),
+    _sampled("cwnd", "Congestion window", "congestion window of each flow, kB", Need.FLOW_SERIES, "congestion_window"),
+    _sampled("rtt", "Round-trip time", "latest RTT sample of each flow, ms", Need.FLOW_SERIES, "round_trip_time"),
     Figure(
         name="throughput-by-algorithm",
         title="Throughput of the flows of each algorithm",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from sojourn.catalogue import Algorithm, Parameter, Value
+from sojourn.catalogue import Algorithm, Parameter
 from sojourn.errors import CompilationFailed
 from sojourn.plugins import processes
 from sojourn.plugins.source import Source
@@ -68,7 +68,7 @@ def _fault(parameter: Parameter) -> str | None:
         return f'its name is taken by the key "{parameter.name}" of scenarios'
     default, low, high = parameter.default, parameter.minimum, parameter.maximum
     if low is not None and high is not None and low > high:
-        return f"its bounds are the wrong way round: {_shown(parameter, low)} and {_shown(parameter, high)}"
+        return f"its bounds are the wrong way round: {parameter.bound(low)} and {parameter.bound(high)}"
     wrong = _wrong_kind(parameter)
     if wrong is not None:
         return wrong
@@ -87,8 +87,3 @@ def _wrong_kind(parameter: Parameter) -> str | None:
         article = "an" if parameter.kind == "integer" else "a"
         return f"its default {default!r} is not {article} {parameter.kind}"
     return None
-
-
-def _shown(parameter: Parameter, bound: float) -> str:
-    value: Value = int(bound) if float(bound).is_integer() else bound
-    return parameter.format(value)

@@ -61,14 +61,10 @@ def _within(value: int | float, parameter: Parameter) -> int | float:
     if not math.isfinite(value):
         raise ValueError(f"{value} is not a finite number")
     if (low is not None and value < low) or (high is not None and value > high):
-        bounds = [f"at least {_bound(low, parameter)}"] if low is not None else []
-        bounds += [f"at most {_bound(high, parameter)}"] if high is not None else []
+        bounds = [f"at least {parameter.bound(low)}"] if low is not None else []
+        bounds += [f"at most {parameter.bound(high)}"] if high is not None else []
         raise ValueError(f"{parameter.format(value)} is out of range ({', '.join(bounds)})")
     return value
-
-
-def _bound(bound: float, parameter: Parameter) -> str:
-    return parameter.format(int(bound) if float(bound).is_integer() else bound)
 
 
 def schema(parameter: Parameter) -> Json:

@@ -1,11 +1,15 @@
-"""Published values beside our own."""
+"""Published values beside our own, and how much of a difference is chance: how far our own runs differ.
+
+A published value comes from few runs, often one, and varies with them. Where our own runs do not agree with each other, agreement
+with the paper tells little.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from statistics import fmean
-from typing import Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 import polars as pl
@@ -15,11 +19,13 @@ from sojourn.analysis.result import Result
 from sojourn.metrics import METRICS
 from sojourn.metrics.observation import Observation, observe, places
 from sojourn.names import BACKEND
-from sojourn.statistics import Estimate, estimate, prediction
+from sojourn.statistics import LEAST_FOR_INTERVAL, Estimate, estimate, prediction
 from sojourn.store import write_whole
-from sojourn.study.chance import self_agreement
 from sojourn.study.design import Study, StudyTable
 from sojourn.study.published import PublishedValue
+
+if TYPE_CHECKING:
+    from sojourn.study.verdicts import Judged
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,17 @@ def compare(values: Iterable[PublishedValue], result: Result, axes: Sequence[str
     return cells
 
 
+def self_agreement(metric: str, values: Sequence[float], fair_share_mbps: float) -> float | None:
+    """The share of seeds whose value would agree with the mean of all other seeds if that were published.
+
+    None if there are fewer than two seeds.
+    """
+    if len(values) < LEAST_FOR_INTERVAL:
+        return None
+    total, others = sum(values), len(values) - 1
+    return sum(agrees(metric, (total - value) / others, value, fair_share_mbps) for value in values) / len(values)
+
+
 def _in_window(result: Result) -> pl.DataFrame:
     """The transfers that were completed in the measuring windows of their runs."""
     opens = (pl.col("simulated_s") - pl.col("window_s")).alias("opens")
@@ -118,46 +135,29 @@ def frame(study: Study, cells: Iterable[Compared]) -> pl.DataFrame:
     Of a study with readings it has the reading too, behind the study; of several backends their names, behind the axes.
     """
     cells = list(cells)
-    read_as = {"reading": study.reading} if study.readings else {}
-    beside = {BACKEND: pl.String()} if any(cell.backend for cell in cells) else {}
+
+    def column(kind: type[pl.DataType], values: Iterable[object]) -> pl.Series:
+        return pl.Series(values=list(values), dtype=kind)
+
+    text, number = partial(column, pl.String), partial(column, pl.Float64)
     return pl.DataFrame(
-        [
-            {
-                "study": study.name,
-                **read_as,
-                "table": cell.published.table.number,
-                **cell.published.labels,
-                **dict.fromkeys(beside, cell.backend),
-                "metric": cell.published.metric,
-                "published": cell.published.value,
-                "measured": cell.measured.mean if cell.measured else None,
-                "ci_low": cell.measured.low if cell.measured else None,
-                "ci_high": cell.measured.high if cell.measured else None,
-                "agrees": cell.agrees,
-                "beyond_chance": cell.beyond_chance,
-                "seed_low": cell.one_seed[0] if cell.one_seed else None,
-                "seed_high": cell.one_seed[1] if cell.one_seed else None,
-                "self_agreement": cell.self_agreement,
-            }
-            for cell in cells
-        ],
-        schema={
-            "study": pl.String(),
-            **dict.fromkeys(read_as, pl.String()),
-            "table": pl.Int64(),
-            **dict.fromkeys(study.axes, pl.String()),
-            **beside,
-            "metric": pl.String(),
-            "published": pl.Float64(),
-            "measured": pl.Float64(),
-            "ci_low": pl.Float64(),
-            "ci_high": pl.Float64(),
-            "agrees": pl.Boolean(),
-            "beyond_chance": pl.Boolean(),
-            "seed_low": pl.Float64(),
-            "seed_high": pl.Float64(),
-            "self_agreement": pl.Float64(),
-        },
+        {
+            "study": text(study.name for _ in cells),
+            **({"reading": text(study.reading for _ in cells)} if study.readings else {}),
+            "table": column(pl.Int64, (cell.published.table.number for cell in cells)),
+            **{axis: text(cell.published.labels[axis] for cell in cells) for axis in study.axes},
+            **({BACKEND: text(cell.backend for cell in cells)} if any(cell.backend for cell in cells) else {}),
+            "metric": text(cell.published.metric for cell in cells),
+            "published": number(cell.published.value for cell in cells),
+            "measured": number(cell.measured and cell.measured.mean for cell in cells),
+            "ci_low": number(cell.measured and cell.measured.low for cell in cells),
+            "ci_high": number(cell.measured and cell.measured.high for cell in cells),
+            "agrees": column(pl.Boolean, (cell.agrees for cell in cells)),
+            "beyond_chance": column(pl.Boolean, (cell.beyond_chance for cell in cells)),
+            "seed_low": number(cell.one_seed and cell.one_seed[0] for cell in cells),
+            "seed_high": number(cell.one_seed and cell.one_seed[1] for cell in cells),
+            "self_agreement": number(cell.self_agreement for cell in cells),
+        }
     )
 
 
@@ -180,20 +180,11 @@ def by_table(cells: Iterable[Compared]) -> list[list[Compared]]:
     return [part for _, part in sorted(parts.items())]
 
 
-class OfBackend(Protocol):
-    """Something that was measured by a backend, which has a name where there are several."""
-
-    @property
-    def backend(self) -> str | None:
-        """Its name."""
-        ...
-
-
-FoundT = TypeVar("FoundT", bound=OfBackend)
+FoundT = TypeVar("FoundT", bound="Compared | Judged")
 
 
 def by_backend(found: Iterable[FoundT]) -> Mapping[str | None, list[FoundT]]:
-    """What each backend found, in the order in which they first occur."""
+    """What each backend found, in the order in which they first occur; all of it where there is one, which has no name."""
     parts: dict[str | None, list[FoundT]] = {}
     for each in found:
         parts.setdefault(each.backend, []).append(each)
