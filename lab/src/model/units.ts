@@ -1,6 +1,6 @@
 // Quantities with units, read exactly: whole picoseconds, bytes and bits per second, as in scenario files.
 
-import type { Length, Limit, Parameter, Value } from "./catalogue";
+import type { Limit, Parameter, Value } from "./catalogue";
 
 export interface Dimension {
   name: string;
@@ -123,10 +123,6 @@ export function approximate(value: number, dimension: Dimension): string {
 }
 
 /** Reads "50 packets" or "64 KiB"; of a queue's limit, which is more than 0, "8 BDP" as well. */
-export function parseLength<T extends "limit" | "queue_length">(
-  text: string,
-  kind: T,
-): T extends "limit" ? Exclude<Limit, null> : Length;
 export function parseLength(text: string, kind: "limit" | "queue_length"): Exclude<Limit, null> {
   const given = split(text, PACKETS);
   const dimension = [PACKETS, SIZE].find((each) => factorOf(each, given.unit) !== undefined);

@@ -25,6 +25,10 @@ function ink(side: Side): string {
   return look(side === "A" ? "--a" : "--b");
 }
 
+function line(label: string, stroke: string, width: number, more: uPlot.Series = {}): uPlot.Series {
+  return { label, stroke, width, points: { show: false }, ...more };
+}
+
 const FIGURES: Figure[] = [
   {
     id: "queue",
@@ -33,14 +37,8 @@ const FIGURES: Figure[] = [
     isOverTime: true,
     data: (sides, side) => {
       const data = sides[side];
-      const line = {
-        label: "queue",
-        stroke: ink(side),
-        fill: look(side === "A" ? "--a-soft" : "--b-soft"),
-        width: 1.25,
-        points: { show: false },
-      };
-      return { data: [data?.times ?? [], data?.queue ?? []], series: [{}, line] };
+      const fill = look(side === "A" ? "--a-soft" : "--b-soft");
+      return { data: [data?.times ?? [], data?.queue ?? []], series: [{}, line("queue", ink(side), 1.25, { fill })] };
     },
   },
   {
@@ -60,13 +58,7 @@ const FIGURES: Figure[] = [
         data: [data.flowTimes, ...shown.map((flow) => data.cwnd[flow] ?? [])],
         series: [
           {},
-          ...shown.map((flow) => ({
-            label: data.nameOf(flow),
-            stroke: colours[flow] ?? "",
-            width: 1.5,
-            points: { show: false },
-            spanGaps: true,
-          })),
+          ...shown.map((flow) => line(data.nameOf(flow), colours[flow] ?? "", 1.5, { spanGaps: true })),
         ],
         note,
       };
@@ -95,7 +87,7 @@ const FIGURES: Figure[] = [
           ...order.map((index) => {
             const band = bands[index];
             const fill = band ? colour(band) : "";
-            return { label: band?.name ?? "", stroke: look("--card"), fill, width: 0.75, points: { show: false } };
+            return line(band?.name ?? "", look("--card"), 0.75, { fill });
           }),
         ],
       };
@@ -111,14 +103,9 @@ const FIGURES: Figure[] = [
       if (sides.B) tables.push(sides.B.distribution());
       const data =
         tables.length > 1 ? uPlot.join(tables as unknown as uPlot.AlignedData[]) : (tables[0] as unknown as uPlot.AlignedData);
-      const series = tables.map((_, index) => ({
-        label: index ? "B" : "A",
-        stroke: ink(index ? "B" : "A"),
-        width: 2,
-        spanGaps: true,
-        points: { show: false },
-        ...(index ? { dash: DASH } : {}),
-      }));
+      const series = tables.map((_, index) =>
+        line(index ? "B" : "A", ink(index ? "B" : "A"), 2, { spanGaps: true, ...(index ? { dash: DASH } : {}) }),
+      );
       return { data, series: [{}, ...series] };
     },
   },

@@ -55,7 +55,6 @@ class Parameter(Listed):
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Self:
-        """See ``Listed.of``."""
         bounds = {bound: None if data.get(bound) is None else float(data[bound]) for bound in ("minimum", "maximum")}
         return cls(**_known(cls, data) | bounds)
 
@@ -116,7 +115,6 @@ class Algorithm(Entry):
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Self:
-        """See ``Listed.of``."""
         parameters = tuple(map(Parameter.of, data.get("parameters", ())))
         return cls(**_known(cls, data) | {"class_": data.get("class", ""), "parameters": parameters})
 
@@ -163,7 +161,6 @@ class Profile(Entry):
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Self:
-        """See ``Listed.of``."""
         settings, defaults = map(ProfileSetting.of, data["settings"]), map(AlgorithmDefault.of, data["defaults"])
         return cls(**_known(cls, data) | {"settings": tuple(settings), "defaults": tuple(defaults)})
 
@@ -215,6 +212,9 @@ class Hook:
         return f"{self.name}({', '.join(self.told)})"
 
 
+EntryT = TypeVar("EntryT", bound=Entry)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Catalogue:
     """All that the engine offers."""
@@ -231,47 +231,34 @@ class Catalogue:
     shown: Mapping[str, tuple[str, ...]]
 
     @cached_property
-    def _congestion_controls(self) -> dict[str, Algorithm]:
-        return _by_spelling(self.congestion_controls)
+    def _known(self) -> dict[str, dict[str, Any]]:
+        """The entries of those lists that were asked for, by their names and aliases."""
+        return {}
 
-    @cached_property
-    def _slow_starts(self) -> dict[str, Algorithm]:
-        return _by_spelling(self.slow_starts)
-
-    @cached_property
-    def _queues(self) -> dict[str, Algorithm]:
-        return _by_spelling(self.queues)
-
-    @cached_property
-    def _video_rules(self) -> dict[str, Algorithm]:
-        return _by_spelling(self.video_rules)
-
-    @cached_property
-    def _profiles(self) -> dict[str, Profile]:
-        return _by_spelling(self.profiles)
+    def _named(self, what: str, name: str, entries: Iterable[EntryT]) -> EntryT:
+        if what not in self._known:
+            self._known[what] = _by_spelling(entries)
+        return _look_up(what, name, self._known[what])
 
     def congestion_control(self, name: str) -> Algorithm:
         """Finds a congestion control by name or alias; a ``ValueError`` names the nearest known one."""
-        return _look_up("congestion control", name, self._congestion_controls)
+        return self._named("congestion control", name, self.congestion_controls)
 
     def slow_start(self, name: str) -> Algorithm:
         """Finds a slow start by name; a ``ValueError`` names the nearest known one."""
-        return _look_up("slow start", name, self._slow_starts)
+        return self._named("slow start", name, self.slow_starts)
 
     def queue(self, name: str) -> Algorithm:
         """Finds a queue discipline by name or alias; a ``ValueError`` names the nearest known one."""
-        return _look_up("queue discipline", name, self._queues)
+        return self._named("queue discipline", name, self.queues)
 
     def video_rule(self, name: str) -> Algorithm:
         """Finds a rule that chooses bit rates of video by name; a ``ValueError`` names the nearest known one."""
-        return _look_up("rule", name, self._video_rules)
+        return self._named("rule", name, self.video_rules)
 
     def profile(self, name: str) -> Profile:
         """Finds a stack profile by name or alias; a ``ValueError`` names the nearest known one."""
-        return _look_up("stack profile", name, self._profiles)
-
-
-EntryT = TypeVar("EntryT", bound=Entry)
+        return self._named("stack profile", name, self.profiles)
 
 
 def find(what: str, name: str, entries: Iterable[EntryT]) -> EntryT:

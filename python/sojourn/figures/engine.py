@@ -9,11 +9,7 @@ LEAST_ADDRESS_SPACE = 80_000_000 * 1024
 
 
 def check_room() -> None:
-    """Checks that figures can be drawn.
-
-    Raises:
-        SojournError: the address space is too small; V8 would end the process with a dump of its stack.
-    """
+    """Checks that figures can be drawn, since V8 would end the process with a dump of its stack."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit != resource.RLIM_INFINITY and limit < LEAST_ADDRESS_SPACE:
         shown = f"address space is limited to {limit // 1024} KiB (ulimit -v)"

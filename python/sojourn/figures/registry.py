@@ -97,11 +97,7 @@ class Figure:
         return self.need.met(source)
 
     def draw(self, source: "Drawn", width: int) -> "Chart":
-        """Draws it, without title and style.
-
-        Raises:
-            InputError: the results do not have what it shows, or too much of it.
-        """
+        """Draws it, without title and style."""
         if not self.possible(source):
             raise InputError(f"figure {self.name}: needs {self.need.value}")
         # Loaded here, because listing figures needs no Altair.

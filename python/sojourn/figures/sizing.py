@@ -29,11 +29,7 @@ _SIZE = re.compile(r'<svg[^>]*? width="([0-9.]+)" height="([0-9.]+)"')
 
 
 def points(option: str, text: str) -> float:
-    """A length such as ``252pt`` in points.
-
-    Raises:
-        InputError: it is no length, or not greater than 0; the message begins with the option.
-    """
+    """A length such as ``252pt`` in points."""
     try:
         number, unit = number_and_unit(text)
     except ValueError:

@@ -143,7 +143,6 @@ class PythonFile:
         return _instance(self._queue, parameters, random, recorder, link=link)
 
     def described(self) -> dict[str, Any]:
-        """See ``Loaded``."""
         return {"control": self._described(self._control), "queue": self._described(self._queue)}
 
     def _described(self, kind: type[Any] | None) -> dict[str, Any] | None:
@@ -240,7 +239,6 @@ class Library:
             return 0
 
     def described(self) -> dict[str, Any]:
-        """See ``Loaded``."""
         with within(self.file):
             described: dict[str, Any] = json.loads(_engine.describe_library(*self._found))
         return described

@@ -19,9 +19,6 @@ def from_data(data: Mapping[str, Any], origin: str, folder: Path | None = None) 
     """Checks a scenario given as plain data, such as a parsed TOML file; ``origin`` is what errors call it.
 
     Paths in it are relative to ``folder``, or to the current folder.
-
-    Raises:
-        InputError: it is no scenario.
     """
     try:
         return Scenario.of(data, folder)
@@ -52,11 +49,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The contents of a TOML file.
-
-    Raises:
-        InputError: it cannot be read, is not UTF-8, or is no TOML (with the line).
-    """
+    """The contents of a TOML file."""
     try:
         return parsed(path.read_bytes().decode("utf-8"))
     except UnicodeDecodeError as error:

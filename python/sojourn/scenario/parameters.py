@@ -17,11 +17,7 @@ Json = dict[str, Any]
 
 
 def read(given: Mapping[str, object], known: Iterable[Parameter], owner: str, *others: str) -> dict[str, Value]:
-    """Checks the parameters a user set and turns their quantities into base units; ``others`` are keys besides them.
-
-    Raises:
-        ValueError: one line that names the owner, the parameter, what is wrong and what is allowed.
-    """
+    """Checks the parameters a user set and turns their quantities into base units; ``others`` are keys besides them."""
     parameters = {parameter.name: parameter for parameter in known}
     values: dict[str, Value] = {}
     for name, value in given.items():

@@ -179,11 +179,7 @@ class Study(Table):
         return list(self.matrix.points())
 
     def part(self, only: Mapping[str, Iterable[str]], changes: Mapping[str, Any] | None = None) -> Matrix:
-        """The cells with the wanted values of some axes, with ``changes`` to their scenarios if given.
-
-        Raises:
-            InputError: no such axis, value or key.
-        """
+        """The cells with the wanted values of some axes, with ``changes`` to their scenarios if given."""
         return self.matrix.only(only, self.spellings).with_changes(changes or {})
 
     def arranged(self, table: StudyTable) -> tuple[list[str], str]:

@@ -55,11 +55,7 @@ def exists(study: str) -> bool:
 
 
 def load(study: str) -> "Study":
-    """A study by its name, or one's own by the path of its folder or file.
-
-    Raises:
-        InputError: there is none of that name or at that path, or its file is wrong.
-    """
+    """A study by its name, or one's own by the path of its folder or file."""
     from pydantic import ValidationError
 
     from sojourn.scenario import read_toml

@@ -85,11 +85,7 @@ class Judged:
 
 
 def bind(study: Study, claims: Iterable[Claim]) -> None:
-    """Asks every query of empty tables, so that one that cannot be answered is found before anything is run.
-
-    Raises:
-        InputError: a query is wrong, names a column that is not there, or lacks ``seed`` or ``holds``.
-    """
+    """Asks every query of empty tables, so that one that cannot be answered is found before anything is run."""
     with opened(MEMORY) as database:
         for name in NAMES:
             database.from_arrow(Stream(schema(name, list(study.axes)).to_frame())).create(name)
@@ -103,9 +99,6 @@ def judge(study: Study, claims: Iterable[Claim], result: Result) -> list[Judged]
 
     Seeds that change nothing in any of these cells count as one. A seed for which a query's ``holds`` is null counts for nothing:
     runs of other durations, say, may not have what it asks for. A claim is left out if it can be told of no seed.
-
-    Raises:
-        InputError: a query cannot be answered, or has no row for a seed.
     """
     wanted = list(claims)
     axes = list(study.axes)

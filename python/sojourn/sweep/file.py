@@ -29,11 +29,7 @@ class ScenarioFile(Scenario):
 
 
 def load(path: str | Path) -> Matrix:
-    """Reads a scenario file; its cells are checked when they are asked for.
-
-    Raises:
-        InputError: the file cannot be read or is no TOML, or its sweep makes no sense; one line that names file and key.
-    """
+    """Reads a scenario file; its cells are checked when they are asked for."""
     return from_data(read_toml(Path(path)), str(path), Path(path).parent)
 
 

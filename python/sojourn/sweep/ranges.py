@@ -18,9 +18,6 @@ def spread(text: str, steps: int, spacing: Spacing) -> list[str | int | float]:
 
     Values between the ends have four significant digits. Numbers have no unit; if both ends are written without a fraction, all
     values are whole. A quantity that would be no whole number of its base unit is rounded to one.
-
-    Raises:
-        ValueError: no two quantities of one kind, none in between, or a logarithmic range that does not begin above 0.
     """
     low, dots, high = text.partition("..")
     if not dots:

@@ -30,19 +30,13 @@ class Value:
 
 
 def of_axis(given: Sequence[Any] | Mapping[str, Any]) -> list[Value]:
-    """The values of an axis as a file writes it, a list or a table, with their labels."""
-    if not isinstance(given, Mapping):
-        return labelled(given)
-    if "values" in given:
-        return labelled(given["values"])
-    return labelled(ranges.spread(given["range"], given["steps"], given.get("spacing", "linear")))
-
-
-def labelled(given: Sequence[Any]) -> list[Value]:
-    """The values with their labels.
+    """The values of an axis as a file writes it, a list or a table, with their labels.
 
     A table is called by its name and those of its keys that are not the same in every value.
     """
+    if isinstance(given, Mapping):
+        spaced = "values" not in given
+        given = ranges.spread(given["range"], given["steps"], given.get("spacing", "linear")) if spaced else given["values"]
     plain = [value["value"] if _has_label(value) else value for value in given]
     tables = [_table(value) for value in plain]
     shared = {key for key in tables[0] if all(key in table and table[key] == tables[0][key] for table in tables)}

@@ -33,14 +33,7 @@ MOST_MEMORY = 4096
 
 
 class Linux:
-    """Runs on a real Linux kernel.
-
-    Args:
-        name: of the kernel; without one, the only one that is built.
-
-    Raises:
-        InputError: there is none, or its guest was made by another version of Sojourn.
-    """
+    """Runs on a real Linux kernel: that of a name or, without one, the only one that is built."""
 
     def __init__(self, name: str | None) -> None:
         self._kernel = cache.named(name)
@@ -56,7 +49,6 @@ class Linux:
         return Identity(f"{PREFIX}:{self._kernel.name}", self._kernel.version, _digest(self._kernel))
 
     def check(self, run: RunSpecification, given: Given, /) -> None:
-        """See ``Backend.check``."""
         limitations = Limitations()
         try:
             translated = plan(run, limitations, self._kernel.modules)
@@ -66,17 +58,14 @@ class Linux:
         _check_memory(translated)
 
     def run(self, run: RunSpecification, /) -> RunResult:
-        """See ``Backend.run``."""
         translated, kernel = self._begin(run, Besides())
         with kernel as carried_out:
             return self._result(run, translated, carried_out)
 
     def step(self, run: RunSpecification, /) -> WatchedRun:
-        """See ``Stepping.step``."""
         return WatchedRun(run, lambda interval: self._begin(run, Besides(moments=interval)), self._cancelled)
 
     def capture(self, run: RunSpecification, link: int, path: Path, comment: str, /) -> int:
-        """See ``Recording.capture``."""
         translated, kernel = self._begin(run, Besides(capture=link))
         with kernel as carried_out:
             self._result(run, translated, carried_out)
@@ -104,7 +93,6 @@ class Linux:
         return reading.result(run, translated, carried_out.result())
 
     def cancel(self) -> None:
-        """See ``Backend.cancel``."""
         self._cancelled.set()
 
 

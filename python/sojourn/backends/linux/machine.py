@@ -56,12 +56,7 @@ class Machine:
         self._process = process
 
     def looks(self, seconds: float, cancelled: threading.Event, interval: float = _LOOK) -> Iterator[None]:
-        """Yields every ``interval``, in s, until the kernel has ended, whose run has so many seconds of its own.
-
-        Raises:
-            RunFailed: it took too long.
-            RunCancelled: ``cancelled`` was set.
-        """
+        """Yields every ``interval``, in s, until the kernel has ended, whose run has so many seconds of its own."""
         patience = _LEAST_PATIENCE + _PATIENCE * seconds
         deadline = time.monotonic() + patience
         while True:
@@ -77,11 +72,7 @@ class Machine:
                 return
 
     def result(self) -> str:
-        """What the guest wrote, once the kernel has ended.
-
-        Raises:
-            RunFailed: the kernel did not start, panicked, or the guest failed.
-        """
+        """What the guest wrote, once the kernel has ended."""
         return _result(self.folder, self._process.returncode)
 
 

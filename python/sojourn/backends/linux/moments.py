@@ -41,7 +41,6 @@ class WatchedRun:
         self._found: RunResult | None = None
 
     def moments(self, interval: int) -> Iterator[Moment]:
-        """See ``SteppedRun.moments``."""
         plan, kernel = self._begin(interval)
         with kernel as carried_out, closing(Reader(self._run, plan, carried_out.folder)) as reader:
             for _ in carried_out.looks(self._run["duration"] / PICOSECONDS, self._cancelled, _LOOK):
@@ -50,7 +49,6 @@ class WatchedRun:
             yield from reader.new()
 
     def result(self) -> RunResult:
-        """See ``SteppedRun.result``."""
         assert self._found is not None, "the last moment has been shown"
         return self._found
 
