@@ -56,10 +56,7 @@ const FIGURES: Figure[] = [
       const note = stride > 1 ? `${shown.length} of ${sampled.length} flows` : "";
       return {
         data: [data.flowTimes, ...shown.map((flow) => data.cwnd[flow] ?? [])],
-        series: [
-          {},
-          ...shown.map((flow) => line(data.nameOf(flow), colours[flow] ?? "", 1.5, { spanGaps: true })),
-        ],
+        series: [{}, ...shown.map((flow) => line(data.nameOf(flow), colours[flow] ?? "", 1.5, { spanGaps: true }))],
         note,
       };
     },

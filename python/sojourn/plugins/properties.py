@@ -100,12 +100,9 @@ def settings(parameters: tuple[Parameter, ...], varied: tuple[Parameter, ...]) -
     defaults: dict[str, Any] = {parameter.name: parameter.default for parameter in parameters}
     yield "", defaults
     for parameter in varied:
-        extremes: list[Value] = [bound if parameter.kind == "number" else int(bound) for bound in _bounds(parameter)]
+        bounds = [bound for bound in (parameter.minimum, parameter.maximum) if bound is not None]
+        extremes: list[Value] = [bound if parameter.kind == "number" else int(bound) for bound in bounds]
         extremes += [True, False] if parameter.kind == "boolean" else list(parameter.choices or ())
         for value in extremes:
             if value != parameter.default:
                 yield f"{parameter.name} = {parameter.format(value)}", {**defaults, parameter.name: value}
-
-
-def _bounds(parameter: Parameter) -> list[float]:
-    return [bound for bound in (parameter.minimum, parameter.maximum) if bound is not None]

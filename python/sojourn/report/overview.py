@@ -61,12 +61,11 @@ def overview(contents: Contents) -> Overview | None:
         return None
     axis = next(iter(contents.varying or contents.axes))
     metrics = [metric for metric in _shown() if any(cell.measured[metric.name] is not None for cell in contents.cells)]
-    rows = [Row(cell, cell.axes[axis], {axis: cell.axes[axis]}, _entries(cell, metrics)) for cell in contents.cells]
+    rows = []
+    for cell in contents.cells:
+        entries = [text.entry(metric, cell.measured[metric.name], cell.name, len(cell.seeds)) for metric in metrics]
+        rows.append(Row(cell, cell.axes[axis], {axis: cell.axes[axis]}, entries))
     return Overview(axis, metrics, rows)
-
-
-def _entries(cell: Cell, metrics: Sequence[Metric]) -> list[text.Entry]:
-    return [text.entry(metric, cell.measured[metric.name], cell.name, len(cell.seeds)) for metric in metrics]
 
 
 def _shown() -> list[Metric]:

@@ -167,16 +167,12 @@ class Change(WithReverse):
         return {"at": self.at, "rate": rate, "delay": delay, "loss": loss, **repeat}
 
     @model_validator(mode="after")
-    def _repeats_in_order(self) -> Self:
+    def _holds_together(self) -> Self:
         if self.spread is not None and self.every is None:
             raise ValueError('spread: needs "every"')
         if self.every is not None and self.spread is not None and self.spread >= self.every:
             spread, every = DURATION.format(self.spread), DURATION.format(self.every)
             raise ValueError(f'spread: "{spread}" must be shorter than every, "{every}"')
-        return self
-
-    @model_validator(mode="after")
-    def _changes_something(self) -> Self:
         settings = list(ReverseChange.model_fields)
         if all(getattr(way, name) is None for way in (self, self.reverse) for name in settings):
             known = ", ".join(f'"{name}"' for name in (*settings, "reverse"))
@@ -291,12 +287,8 @@ class Dumbbell(Table):
     receivers: Annotated[list[Host], Few] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _is_of_a_size(self) -> Self:
-        _check_number("hosts", sum(host.count or 1 for host in (*self.senders, *self.receivers)))
-        return self
-
-    @model_validator(mode="after")
     def _names_differ(self) -> Self:
+        _check_number("hosts", sum(host.count or 1 for host in (*self.senders, *self.receivers)))
         seen = set(ROUTERS)
         for host in (*self.senders, *self.receivers):
             for name in dict.fromkeys((host.name, *host.members())):
@@ -430,16 +422,12 @@ class Network(Table):
     )
 
     @model_validator(mode="after")
-    def _is_of_a_size(self) -> Self:
+    def _one_shape(self) -> Self:
         counts = {group.name: group.count for group in self.hosts}
         links = [(link, counts.get(link.origin, 1) * counts.get(link.target, 1)) for link in self.links or ()]
         _check_number("links", sum(times for _, times in links))
         with within("links"):
             check_repeated(links)
-        return self
-
-    @model_validator(mode="after")
-    def _one_shape(self) -> Self:
         if (self.dumbbell is None) == (self.links is None):
             raise ValueError('give either "dumbbell" or "links"')
         self._groups_are_clear()

@@ -7,7 +7,6 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from sojourn import names
 from sojourn.errors import InputError
 from sojourn.scenario import read_toml
 from sojourn.scenario.model import Scenario
@@ -40,10 +39,9 @@ def from_data(data: Mapping[str, Any], origin: str, folder: Path | None = None) 
     """
     if isinstance(data.get("scenario"), Mapping):
         raise InputError(f"{origin}: is a study; write sojourn reproduce {shlex.quote(origin)}")
-    known = [declared.alias or name for name, declared in ScenarioFile.model_fields.items()]
     for key in data:
-        if key not in known:
-            raise InputError(f"{origin}: {names.unknown('key', key, known)}")
+        if key not in ScenarioFile.all_keys():
+            raise InputError(f"{origin}: {ScenarioFile.unknown(key)}")
     base = {key: value for key, value in data.items() if key != SWEEP}
     try:
         made = Matrix(base, Sweep.of(data.get(SWEEP, {})), origin, folder=folder)

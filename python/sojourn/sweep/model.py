@@ -156,7 +156,7 @@ class Sweep(Table):
     )
 
     @model_validator(mode="after")
-    def _axes_are_sound(self) -> Self:
+    def _axes_and_conditions_are_sound(self) -> Self:
         with within("axes"):
             check_axes(list(self.axes))
         used = {axis for override in self.overrides for axis in override.when}
@@ -171,10 +171,6 @@ class Sweep(Table):
                 if (fault := names.fault(label)) is not None:
                     shown = json.dumps(label, ensure_ascii=False)
                     raise ValueError(f"axes.{name}: the label {shown} {fault}; write {{ label, value }}")
-        return self
-
-    @model_validator(mode="after")
-    def _conditions_are_met(self) -> Self:
         _ = self.exclusions, self.conditions  # may raise
         return self
 

@@ -55,7 +55,9 @@ class Linux:
         except Impossible as problem:
             raise problem.refused(given) from None
         limitations.refuse(given)
-        _check_memory(translated)
+        if translated.memory > MOST_MEMORY:
+            needs = f"{len(translated.flows)} flows need a guest with {translated.memory} MiB"
+            raise InputError(f"flows: {needs}; a run on Linux may have {MOST_MEMORY} MiB")
 
     def run(self, run: RunSpecification, /) -> RunResult:
         translated, kernel = self._begin(run, Besides())
@@ -94,12 +96,6 @@ class Linux:
 
     def cancel(self) -> None:
         self._cancelled.set()
-
-
-def _check_memory(translated: Plan) -> None:
-    if translated.memory > MOST_MEMORY:
-        needs = f"{len(translated.flows)} flows need a guest with {translated.memory} MiB"
-        raise InputError(f"flows: {needs}; a run on Linux may have {MOST_MEMORY} MiB")
 
 
 @remember
