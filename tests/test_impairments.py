@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sojourn.backends.linux.refusals import refuse_impossible
 
 import sojourn
 from sojourn.backends.linux.limits import Impossible, Limitations
@@ -177,7 +176,7 @@ def test_linux_has_no_impairments(tmp_path: Path) -> None:
         scenario = Scenario.of(given(bottleneck), tmp_path)
         with pytest.raises(Impossible) as caught:
             plan(specify(scenario, 1), Limitations())
-        line = str(refuse_impossible(caught.value, keys_of(scenario)))
+        line = str(caught.value.refused(keys_of(scenario)))
         assert line.startswith(f"network.dumbbell.bottleneck.{next(iter(bottleneck))}")
 
 

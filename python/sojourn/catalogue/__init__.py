@@ -238,7 +238,8 @@ class Catalogue:
     def _named(self, what: str, name: str, entries: Iterable[EntryT]) -> EntryT:
         if what not in self._known:
             self._known[what] = _by_spelling(entries)
-        return _look_up(what, name, self._known[what])
+        known: dict[str, EntryT] = self._known[what]
+        return _look_up(what, name, known)
 
     def congestion_control(self, name: str) -> Algorithm:
         """Finds a congestion control by name or alias; a ``ValueError`` names the nearest known one."""

@@ -386,10 +386,11 @@ def _direction(
         "framing": None if link.layers == PLAIN else link.layers,
     }
     return DirectedLink(
-        *(origin, target, _steady(rate), _steady(delay), own.queue, _ring(link, own.queue), own.drop and own.drop.as_json()),
-        own.loss,
-        [change for change in changes if any(change[key] is not None for key in ("rate", "delay", "loss"))],
-        {key: value for key, value in more.items() if value is not None} | _range(delay),
+        *(origin, target, _steady(rate), _steady(delay), own.queue, _ring(link, own.queue)),
+        drop=None if own.drop is None else own.drop.as_json(),
+        loss=own.loss,
+        changes=[change for change in changes if any(change[key] is not None for key in ("rate", "delay", "loss"))],
+        more={key: value for key, value in more.items() if value is not None} | _range(delay),
     )
 
 

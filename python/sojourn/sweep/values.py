@@ -34,15 +34,17 @@ def of_axis(given: Sequence[Any] | Mapping[str, Any]) -> list[Value]:
 
     A table is called by its name and those of its keys that are not the same in every value.
     """
-    if isinstance(given, Mapping):
-        spaced = "values" not in given
-        given = ranges.spread(given["range"], given["steps"], given.get("spacing", "linear")) if spaced else given["values"]
-    plain = [value["value"] if _has_label(value) else value for value in given]
+    listed: Sequence[Any]
+    if isinstance(given, Mapping) and "values" not in given:
+        listed = list[Any](ranges.spread(given["range"], given["steps"], given.get("spacing", "linear")))
+    else:
+        listed = given["values"] if isinstance(given, Mapping) else given
+    plain = [value["value"] if _has_label(value) else value for value in listed]
     tables = [_table(value) for value in plain]
     shared = {key for key in tables[0] if all(key in table and table[key] == tables[0][key] for table in tables)}
     values = [
         Value(str(value["label"]) if _has_label(value) else text(data, shared), data)
-        for value, data in zip(given, plain, strict=True)
+        for value, data in zip(listed, plain, strict=True)
     ]
     for label, times in Counter(value.label for value in values).items():
         if times > 1:
