@@ -42,17 +42,17 @@ const CLASSES: Record<string, string> = {
   scheduler: "schedulers",
 };
 
-const ECN: Options[] = [
-  {
-    heading: "",
-    options: [
-      { value: "", text: "as the stack" },
-      { value: "off", text: "off" },
-      { value: "classic", text: "classic (RFC 3168)" },
-      { value: "accurate", text: "accurate" },
-    ],
-  },
-];
+/** Values, each with its text, under no heading. */
+function plain(options: readonly (readonly [value: string, text: string])[]): Options[] {
+  return [{ heading: "", options: options.map(([value, text]) => ({ value, text })) }];
+}
+
+const ECN = plain([
+  ["", "as the stack"],
+  ["off", "off"],
+  ["classic", "classic (RFC 3168)"],
+  ["accurate", "accurate"],
+]);
 
 function byClass(entries: readonly Algorithm[]): Options[] {
   const classes = [...new Set(entries.map((entry) => entry.class))];
@@ -237,7 +237,7 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
       if (read < 0 || read >= of.duration) throw new Wrong(`from 0 s to less than ${format(of.duration, DURATION)}`);
       return take(read);
     });
-  const slowStarts = host.catalogue.slow_starts.map((entry) => ({ value: entry.name, text: entry.name }));
+  const slowStarts = host.catalogue.slow_starts.map(({ name }) => [name, name] as const);
   const more = h(
     "details",
     {},
@@ -258,15 +258,10 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
       host.changed();
     }),
     !isRateBased(control) &&
-      choiceField(
-        "Slow start",
-        each.slow_start ?? "",
-        [{ heading: "", options: [{ value: "", text: "the usual one" }, ...slowStarts] }],
-        (value) => {
-          each.slow_start = value || null;
-          host.changed();
-        },
-      ),
+      choiceField("Slow start", each.slow_start ?? "", plain([["", "the usual one"], ...slowStarts]), (value) => {
+        each.slow_start = value || null;
+        host.changed();
+      }),
     !control.one_way &&
       choiceField("ECN", String(each.stack["ecn"] ?? ""), ECN, (value) => {
         if (value) each.stack["ecn"] = value;
@@ -313,10 +308,9 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
 }
 
 function run(of: Setting, host: PanelHost): HTMLElement {
-  const profiles = host.catalogue.profiles.map((entry) => ({
-    value: entry.name,
-    text: entry.title && entry.title !== entry.name ? `${entry.name} – ${entry.title}` : entry.name,
-  }));
+  const profiles = host.catalogue.profiles.map(
+    ({ name, title }) => [name, title && title !== name ? `${name} – ${title}` : name] as const,
+  );
   return h(
     "fieldset",
     { class: "card" },
@@ -354,7 +348,7 @@ function run(of: Setting, host: PanelHost): HTMLElement {
       },
       "usual: up to the time of a packet at the bottleneck; 0 s shows phase effects",
     ),
-    choiceField("Stack", of.profile, [{ heading: "", options: profiles }], (value) => {
+    choiceField("Stack", of.profile, plain(profiles), (value) => {
       of.profile = value;
       host.rebuilt();
     }),
@@ -390,12 +384,7 @@ function parameter(of: Parameter, values: Values, usual: Values, host: PanelHost
   let field: HTMLElement;
   if (of.kind === "boolean") field = tickField(label, current === true, store);
   else if (of.kind === "choice") {
-    field = choiceField(
-      label,
-      String(current),
-      [{ heading: "", options: (of.choices ?? []).map((each) => ({ value: each, text: each })) }],
-      store,
-    );
+    field = choiceField(label, String(current), plain((of.choices ?? []).map((each) => [each, each] as const)), store);
   } else {
     const isNumber = of.kind === "number" || of.kind === "integer";
     field = textField(label, formatValue(current, of), (text) =>

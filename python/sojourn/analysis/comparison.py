@@ -141,13 +141,9 @@ def cell(runs: Rows, values: Mapping[str, str]) -> pl.LazyFrame:
 def compare_cells(
     runs: Rows, first: Mapping[str, str], second: Mapping[str, str], metrics: Iterable[str] | None = None
 ) -> list[ComparedMetric]:
-    """Compares two cells of a frame of runs, metric by metric, pairing the runs that have the same seed.
+    """Compares two cells of a campaign's runs, metric by metric, pairing the runs that have the same seed.
 
-    Args:
-        runs: runs of a campaign, as its results have them.
-        first: values of axes that tell the first cell from all others.
-        second: the same of the second.
-        metrics: names of metrics; all that have a value unless given.
+    ``first`` and ``second`` are values of axes that tell each cell from all others. Unless given, metrics are all with a value.
     """
     there = runs.lazy().collect_schema()
     known = [name for name in METRICS if name in there]
@@ -166,15 +162,11 @@ def compare_groups(
     *,
     repeated: bool = False,
 ) -> list[ComparedGroups]:
-    """Compares groups of flows of two cells, as ``compare_cells`` does runs.
+    """Compares groups of flows of two cells, or of one, as ``compare_cells`` does runs.
 
-    Args:
-        groups: the groups of a campaign's runs, as its results have them.
-        first: values of axes that tell the first cell from all others; a value of ``group`` compares this group alone.
-        second: the same of the second, which may be the same cell, with another group.
-        metrics: names of metrics; those with a value of which tables have groups unless given.
-        only: names of groups; all that both cells have unless given, which may be none.
-        repeated: whether the seeds of either cell change nothing, so that there is no interval.
+    A value of ``group`` in ``first`` and ``second`` compares these groups alone; else those in ``only``, or all that both cells
+    have. Unless given, metrics are those with a value of which tables have groups. ``repeated`` says that the seeds of either
+    cell change nothing, so that there is no interval.
     """
     there = groups.lazy().collect_schema()
     known = [metric.name for metric in of_group() if metric.name in there]

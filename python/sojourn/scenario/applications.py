@@ -1,4 +1,4 @@
-"""What happens on the connections of flows that do not just carry data one way: exchanges and pages."""
+"""What happens on the connections of flows that do not just carry data one way: exchanges, pages, and messages at equal times."""
 
 from typing import Any, Self
 
@@ -6,8 +6,9 @@ from pydantic import Field, model_validator
 
 from sojourn.catalogue.published_sizes import PUBLISHED
 from sojourn.scenario.base import Table
-from sojourn.scenario.quantities import Duration, Size
-from sojourn.scenario.sizes import RandomCount, RandomSize, as_json
+from sojourn.scenario.quantities import Duration, PositiveDuration, Rate, Size
+from sojourn.scenario.sizes import RandomCount, RandomSize, Sizes, as_json
+from sojourn.units import PICOSECONDS
 
 #: Bytes of a request: 3GPP2 C.R1002-0, HTTP model.
 REQUEST = 350
@@ -77,3 +78,26 @@ class Page(Table):
                 **({"frame": self.frame or FRAME} if self.interleaved else {}),
             }
         }
+
+
+class Periodic(Table):
+    """Messages that are written at equal times, whether the connection has carried the ones before or not."""
+
+    size: RandomSize = Field(description="Bytes of a message.")
+    every: PositiveDuration | None = Field(None, description="Time between messages.")
+    rate: Rate | None = Field(None, description="Payload written a second, instead of the time between messages.")
+
+    @model_validator(mode="after")
+    def _has_a_pace(self) -> Self:
+        if (self.every is None) == (self.rate is None):
+            raise ValueError('give either "every" or "rate"')
+        if self.rate is not None and isinstance(self.size, Sizes):
+            raise ValueError('rate: messages of random sizes have a time between them; give "every"')
+        return self
+
+    def as_json(self) -> dict[str, Any]:
+        """The messages as a run's specification has them."""
+        every = self.every
+        if self.rate is not None and isinstance(self.size, int):
+            every = max(8 * self.size * PICOSECONDS // self.rate, 1)
+        return {"periodic": {"size": as_json(self.size), "every": every}}

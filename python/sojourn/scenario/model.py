@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from sojourn.errors import within
-from sojourn.scenario.applications import Exchange, Page
+from sojourn.scenario.applications import Exchange, Page, Periodic
 from sojourn.scenario.arrivals import Arrivals
 from sojourn.scenario.base import MOST_ENTRIES, Few, Name, OneOrSeveral, Table, check_repeated
 from sojourn.scenario.choices import StackChoice, TcpChoice
@@ -15,7 +15,6 @@ from sojourn.scenario.codepoints import Codepoint
 from sojourn.scenario.files import from_file
 from sojourn.scenario.hosts import named_by
 from sojourn.scenario.network import Network
-from sojourn.scenario.periodic import Periodic
 from sojourn.scenario.quantities import Duration, PositiveDuration
 from sojourn.scenario.sizes import RandomSize, Sizes
 from sojourn.scenario.vectors import Vectors, read
