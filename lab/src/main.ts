@@ -10,7 +10,7 @@ import { PRESETS, type Preset } from "./model/presets";
 import { problemOfSetting } from "./model/problems";
 import { fromToml } from "./model/reading";
 import { toToml } from "./model/scenario";
-import { copy, type Own, type Setting, type State } from "./model/setting";
+import type { Own, Setting, State } from "./model/setting";
 import { controlOf, specify } from "./model/specification";
 import { Wrong } from "./model/units";
 import { editOwn } from "./own/editor";
@@ -53,7 +53,7 @@ class Lab {
 
   constructor(engine: ArrayBuffer, worker: string) {
     const first = PRESETS[0] as Preset;
-    this.state = copy(first.state);
+    this.state = structuredClone(first.state);
     this.preset = first;
     const side = (name: Side): Running => ({
       client: new Client(worker, {
@@ -101,7 +101,7 @@ class Lab {
       if (file) void this.take(file);
     });
     byId("compare").addEventListener("click", () => {
-      this.state.b = this.state.b ? null : copy(this.state.a);
+      this.state.b = this.state.b ? null : structuredClone(this.state.a);
       this.edited = this.state.b ? "B" : "A";
       this.rebuild();
       this.run();
@@ -179,7 +179,7 @@ class Lab {
   private choose(preset: Preset): void {
     this.trusts = true;
     const own = this.state.own;
-    this.state = copy(preset.state);
+    this.state = structuredClone(preset.state);
     this.state.own = own.filter((one) => this.declared.has(one.name));
     this.preset = preset;
     this.edited = "A";
@@ -352,7 +352,7 @@ class Lab {
       case "samples": {
         if (!running.isCurrent) {
           const before = running.data;
-          running.data = new Data(copy(setting));
+          running.data = new Data(structuredClone(setting));
           // The numbers of before stay until there are new ones.
           if (before) Object.assign(running.data, { summary: before.summary, sojourns: before.sojourns });
           running.isCurrent = true;

@@ -1,6 +1,6 @@
 // Settings that tell a story, each in three sentences that name the paper.
 
-import { copy, path, type Setting, type State, setting } from "./setting";
+import { path, type Setting, type State, setting } from "./setting";
 
 const MS = 1e9;
 const S = 1e12;
@@ -19,7 +19,7 @@ function queue(name: string, parameters = {}): Pick<Setting["bottleneck"], "queu
 
 /** The same twice, with a change. */
 function beside(a: Setting, change: (b: Setting) => void): State {
-  const b = copy(a);
+  const b = structuredClone(a);
   change(b);
   return { a, b, own: [] };
 }

@@ -142,11 +142,6 @@ export function chosen(discipline: Algorithm, of: Setting): Choice {
   return { name: discipline.name, parameters };
 }
 
-/** A copy that shares nothing. */
-export function copy<T>(of: T): T {
-  return structuredClone(of);
-}
-
 /** A round number of picoseconds, at least as much. */
 function round(atLeast: number): number {
   const decade = 10 ** Math.floor(Math.log10(Math.max(atLeast, 1e3)));

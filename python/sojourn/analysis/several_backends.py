@@ -1,6 +1,6 @@
 """Results of several backends: told apart like other cells, or each backend's alone."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import polars as pl
 
@@ -11,23 +11,18 @@ from sojourn.names import BACKEND
 def beside(found: Result) -> Result:
     """The same results with their backend as the last of the axes, so that those of several are told apart like other cells."""
     axes = [*found.axes, BACKEND]
-
-    def scan(name: str) -> pl.LazyFrame:
-        labels = ["key", *axes, "seed"]
-        return found.scan(name).select(*labels, pl.exclude(labels)).sort(*axes, "seed", maintain_order=True)
-
-    return Result(scan, axes, found.file)
+    return _with_axes(found, axes, lambda rows: rows.sort(*axes, "seed", maintain_order=True))
 
 
 def of_backend(found: Result, backend: str) -> Result:
     """Those results of ``beside`` that a backend made, without that axis."""
     axes = [axis for axis in found.axes if axis != BACKEND]
+    return _with_axes(found, axes, lambda rows: rows.filter(pl.col(BACKEND) == backend))
 
-    def scan(name: str) -> pl.LazyFrame:
-        labels = ["key", *axes, "seed"]
-        return found.scan(name).filter(pl.col(BACKEND) == backend).select(*labels, pl.exclude(labels))
 
-    return Result(scan, axes, found.file)
+def _with_axes(found: Result, axes: Sequence[str], chosen: Callable[[pl.LazyFrame], pl.LazyFrame]) -> Result:
+    labels = ["key", *axes, "seed"]
+    return Result(lambda name: chosen(found.scan(name).select(*labels, pl.exclude(labels))), axes, found.file)
 
 
 def by_backend(found: Result) -> Iterator[tuple[str | None, Result]]:

@@ -42,17 +42,9 @@ class Drawn:
         order: Mapping[str, Sequence[str]] | None = None,
         command: str = "",
     ) -> Self:
-        """Chooses cells of some results.
+        """Chooses cells and seeds of some results; all of them, and whole runs rather than groups of flows, unless given.
 
-        Args:
-            results: a store, or the result of a campaign.
-            only: values of some axes, and of ``group`` groups of flows; all cells, and whole runs, unless given.
-            seeds: seeds of theirs; all unless given.
-            order: axes and their labels in the order of the campaign, where it is known; by size or by name unless given.
-            command: what figures name as the commands behind them, a line each.
-
-        Raises:
-            InputError: there is no such axis, value, group or seed, or no run.
+        ``order`` has axes and their labels in the order of the campaign; they come by size or by name unless it is given.
         """
         runs = results.scan("runs")
         cells = cells_of(runs)

@@ -107,16 +107,9 @@ def build(
 ) -> tuple[Batches, list[LinkDevices]]:
     """The commands that make a network, and its links' devices.
 
-    Args:
-        links: the specification's.
-        mtu: of all devices.
-        overhead: bytes of headers of a packet beyond those that the kernel counts; negative.
-        first: links that senders send on, where each packet must be seen before any queue, and the time (ps) up to which a sender
-            takes over each packet.
-        limits: of the disciplines of all links.
-        limitations: what Linux cannot do is noted here.
-        added: the user's files, of which the guest makes disciplines itself.
-        captured: the link of which each packet must be seen before any queue.
+    ``overhead`` is the bytes of headers of a packet beyond those that the kernel counts, and negative. Of the ``first`` links, on
+    which senders send, and of the ``captured`` one each packet must be seen before any queue; ``first`` has the time (ps) up to
+    which a sender takes over each packet.
     """
     batches = Batches()
     found: list[LinkDevices] = []
