@@ -127,7 +127,7 @@ Write = Callable[[str, Iterable[pl.DataFrame]], None]
 
 @contextmanager
 def writing(directory: Path, schemas: Mapping[str, pl.Schema]) -> Iterator[tuple[Write, Digest]]:
-    """Writes the files of all frames; what is entered are what adds rows, and the digest of the keys so far."""
+    """Writes the files of all frames; gives what adds rows, and the digest of the keys so far."""
     digest = Digest()
     with ExitStack() as stack:
         writers = {name: Writer(path(directory, name), name, columns) for name, columns in schemas.items()}
