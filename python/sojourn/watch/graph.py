@@ -1,5 +1,6 @@
 """A history as an area of block characters."""
 
+import math
 from collections.abc import Sequence
 
 #: Eighths of a character's height.
@@ -34,9 +35,5 @@ def round_top(greatest: float) -> float:
     """The least of 1, 2 and 5 times a power of ten that is no less."""
     if greatest <= 0:
         return 1.0
-    power = 1.0
-    while power > greatest:
-        power /= 10
-    while 10 * power < greatest:
-        power *= 10
+    power = 10.0 ** math.floor(math.log10(greatest))
     return next(power * step for step in (1, 2, 5, 10) if power * step >= greatest)
