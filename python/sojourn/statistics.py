@@ -146,7 +146,8 @@ def _signed_rank(differences: Sequence[float]) -> float | None:
         ways[0] = 1
         for rank in ranks:
             ways[rank:] += ways[:-rank]
-        return min(1.0, 2 * int(min(ways[: positive + 1].sum(), ways[positive:].sum())) / 2 ** len(ranks))
+        tail = min(int(ways[: positive + 1].sum()), int(ways[positive:].sum()))
+        return min(1.0, tail * 2.0 ** (1 - len(ranks)))
     if everything == 0:
         return 1.0
     deviations = (2 * positive - everything) / math.sqrt(int((ranks**2).sum()))
