@@ -48,7 +48,7 @@ impl Pending {
     }
 }
 
-/// Runs the flows, each with so many packets in flight, until so many are delivered in all. Returns how many events that
+/// Runs the flows, each with `window` packets in flight, until `packets` are delivered in all. Returns how many events that
 /// took.
 ///
 /// Raises OverflowError for more flows than 65,535.

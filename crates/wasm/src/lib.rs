@@ -1,7 +1,7 @@
 //! The engine for a browser page: a specification goes in as JSON, columns come out.
 //!
 //! The page calls functions of plain numbers. A text comes in through [`room`], a place in memory that the page fills before a
-//! call. What a call has to say is in memory at [`said`], so many bytes, until the next call: text, or columns ([`columns`]).
+//! call. What a call has to say is in memory at [`said`] until the next call: text, or columns ([`columns`]).
 
 mod columns;
 mod page;
@@ -28,7 +28,7 @@ const MORE: u32 = 1;
 /// It failed: what was said is one line that says why.
 const FAILED: u32 = 2;
 
-/// A place for so many bytes, which the page fills.
+/// Returns memory that the page fills.
 #[unsafe(no_mangle)]
 pub extern "C" fn room(bytes: usize) -> *mut u8 {
     ROOM.with_borrow_mut(|room| {

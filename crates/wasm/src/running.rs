@@ -67,7 +67,7 @@ pub extern "C" fn begin(traced: u32) -> u32 {
     })
 }
 
-/// Goes on until a moment, in picoseconds, or the end, but not for more than so many events.
+/// Continues until a moment, in picoseconds, or the end, for at most `most_events` events.
 #[unsafe(no_mangle)]
 pub extern "C" fn advance(until: f64, most_events: u32) -> u32 {
     match with_run(|run| run.advance(Time(until as u64), most_events.into())) {

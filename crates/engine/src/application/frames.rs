@@ -38,7 +38,7 @@ impl Frames {
         self.open.is_empty()
     }
 
-    /// The next frames, as many as begin within so many bytes: up to the end of a response, or until there is room for no more.
+    /// The next frames that begin within `room` bytes: up to the end of a response, or until there is room for no more.
     pub fn take(&mut self, room: u64) -> Option<Portion> {
         let mut bytes = 0;
         while bytes < room {

@@ -58,7 +58,7 @@ pub enum Event {
     Accepted(usize),
     /// A message has arrived: the next of those that the other end wrote on this connection.
     Received { connection: usize, at: End },
-    /// The server may write so many bytes, of which no more wait than it said: the answer to [`Action::AwaitRoom`].
+    /// The server may write this many bytes, with no more waiting than it asked for: the answer to [`Action::AwaitRoom`].
     Room {
         connection: usize,
         /// One at least.
@@ -74,7 +74,7 @@ pub enum Action {
     Open,
     /// An end of an open connection writes a message, of one byte at least.
     Write { connection: usize, from: End, bytes: u64 },
-    /// The application is to be told once, now or later, when of what the server wrote fewer bytes than these wait for the window.
+    /// Asks for one [`Event::Room`], once fewer than `waiting` bytes of what the server wrote wait for the window.
     AwaitRoom {
         connection: usize,
         /// How many may wait; one at least.

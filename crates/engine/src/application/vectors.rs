@@ -46,8 +46,7 @@ impl VectorsPlan {
 #[derive(Debug)]
 pub struct Vectors {
     vector: Arc<ConnectionVector>,
-    /// The writes that are yet to come: of a sequential connection all of them, of a concurrent one those of the client and those of
-    /// the server.
+    /// The remaining writes: all in one lane if the connection is sequential, else those of the client and those of the server.
     lanes: [Lane; 2],
     /// How many have arrived.
     arrived: usize,

@@ -134,7 +134,7 @@ impl Wire {
         self.duplication.as_mut().is_some_and(Chance::strikes)
     }
 
-    /// How much longer than without the wire's impairments the next packet takes, which would arrive then.
+    /// By how much the impairments delay the next packet, which would else arrive at `arrival`.
     pub fn delay(&mut self, arrival: Time) -> Duration {
         let jitter = self.jitter.as_mut().map_or(Duration::ZERO, Jitter::draw);
         if self.slot == Duration::ZERO {

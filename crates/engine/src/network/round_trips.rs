@@ -34,7 +34,7 @@ pub struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// Of so many links that no flow crosses.
+    /// Links that no flow crosses yet.
     pub fn new(links: usize) -> RoundTrips {
         RoundTrips { longest: vec![None; links] }
     }
@@ -76,7 +76,7 @@ impl RoundTrips {
     }
 }
 
-/// So many bandwidth-delay products in packets, rounded up; none if that is no such number. The amount is read as a
+/// A number of bandwidth-delay products in packets, rounded up; none if that is no such number. The amount is read as a
 /// decimal number, so that the result is exact.
 fn packets(amount: f64, rate: Rate, round_trip: Duration) -> Option<u64> {
     let written = amount.to_string();

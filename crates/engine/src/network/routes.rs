@@ -59,8 +59,8 @@ impl Routes {
         self.hops.split(|hop| hop.link == END_OF_PATH).filter(|path| !path.is_empty())
     }
 
-    /// Finds, once all paths are known, the links that follow one link. Which link may follow which is told: one with a queue
-    /// none, and one behind a link that reorders packets not either.
+    /// Finds, once all paths are known, the links that follow one link. `may_follow` excludes links with a queue and links behind one
+    /// that reorders packets.
     pub fn find_followers(&mut self, may_follow: impl Fn(u32, u32) -> bool) {
         #[derive(Clone, Copy, PartialEq)]
         enum Feeder {

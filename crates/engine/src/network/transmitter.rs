@@ -134,9 +134,8 @@ impl Transmitter {
         }
     }
 
-    /// The share that it carried of what it could have carried in the measuring window, which ends now, if its rate changes, packets
-    /// are all that it carries, and it was given so many bytes of them in the window. A time without a rate is not one in which it was
-    /// idle.
+    /// The share of its capacity that it used in the measuring window, which ends now; `bytes` were given to it in the window. None if
+    /// its rate never changes or it carries more than packets. Outages are no idle time.
     pub fn use_of_changing_rate(&self, bytes: u64, now: Time) -> Option<f64> {
         let history = self.history.as_ref().filter(|_| self.framing == Framing::default())?;
         let offered = history.capacity(history.opens, now);

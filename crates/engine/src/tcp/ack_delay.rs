@@ -35,7 +35,7 @@ impl AckDelay {
         AckDelay { least: ticks(least), ..AckDelay::default() }
     }
 
-    /// The handshake has taken so long.
+    /// The handshake gives the first round-trip time.
     pub fn on_handshake(&mut self, rtt: Duration) {
         self.rtt = ticks(rtt);
         self.rto = ticks(rtt + LEAST_VARIATION.max(Duration(2 * rtt.0)));

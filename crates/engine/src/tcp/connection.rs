@@ -50,9 +50,9 @@ pub struct Connection {
 struct Reader {
     /// Sequence numbers after the writes that have not arrived.
     awaited: VecDeque<u64>,
-    /// Whether the SYN has arrived and nobody was told.
+    /// Whether the SYN has arrived and the application does not know it.
     has_syn: bool,
-    /// Whether it was told of the FIN.
+    /// Whether the application knows of the FIN.
     knows_fin: bool,
     /// When it is to be told, `NEVER` if there is nothing to tell.
     due: Time,

@@ -61,7 +61,7 @@ impl Governor {
         self.algorithm.on_established(window, srtt, now);
     }
 
-    /// What an acknowledgement of new data is worth for growth, which acknowledges and delivers so many bytes.
+    /// The credit for growth of an acknowledgement of new data.
     #[inline(always)]
     pub fn credit(&self, acked: u64, delivered: u64, window: &Window, phase: Phase) -> u64 {
         let counted = if self.counting == Counting::Segments { delivered } else { acked };
@@ -85,12 +85,12 @@ impl Governor {
         }
     }
 
-    /// Segments were lost, with so much in flight. The window itself falls as the recovery says.
+    /// Segments were lost. The recovery decides when the window falls.
     pub fn on_loss(&mut self, window: &mut Window, flight_size: u64, now: Time) {
         self.lower_threshold(window, CongestionEvent::Loss { flight_size }, now);
     }
 
-    /// Marks that are to be answered, with so much in flight. The window itself falls as the recovery says.
+    /// Marks are to be answered. The recovery decides when the window falls.
     pub fn on_marks(&mut self, window: &mut Window, flight_size: u64, now: Time) {
         self.lower_threshold(window, CongestionEvent::Ecn { flight_size, abe: self.abe }, now);
     }

@@ -17,7 +17,7 @@ const HEAD: u64 = 512;
 const OPTIONS: u64 = 12;
 
 /// The receive window of a new connection. When half of it has been written, the segment carries PSH (tcp.c, forced_push). Later windows
-/// are so much larger that the buffer is full before.
+/// are large enough that the buffer is full first.
 const FIRST_WINDOW: u64 = 65_535;
 
 /// Windows that have room, and those of algorithms that set the window themselves (tcp_bbr.c, bbr_sndbuf_expand).
@@ -95,7 +95,7 @@ impl SendBuffer {
         OVERHEAD * sent.sacked
     }
 
-    /// Looks for room, after an acknowledgement or as a segment leaves, while so many bytes are in flight: tcp_check_space.
+    /// Looks for room, after an acknowledgement or as a segment leaves: tcp_check_space.
     pub fn look_for_room(&mut self, sent: Sent, in_flight: u64, window: u64) {
         if !self.is_full {
             return;

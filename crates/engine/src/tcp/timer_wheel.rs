@@ -10,7 +10,7 @@ const COARSER: u64 = 8;
 /// The number of wheels (LVL_DEPTH).
 const WHEELS: u32 = 9;
 
-/// When a timer expires that was set for `deadline`, after so long a wait. Whole ticks have been found before.
+/// When a timer that was set `wait` before `deadline` expires. A deadline of whole ticks is kept: it has been rounded before.
 pub fn expiry(deadline: Time, wait: Duration, tick: Duration) -> Time {
     if tick == Duration::ZERO || deadline == Time::NEVER || deadline.0.is_multiple_of(tick.0) {
         return deadline;

@@ -75,7 +75,7 @@ pub trait Source: RateBased + Listed + Sized {
     /// Whether nothing is sent back to the sender, so that neither a reverse path nor a stack matters.
     const ONE_WAY: bool;
 
-    /// Whether what it sends is the same whatever the network does, so that it never wants more.
+    /// Whether it sends the same whatever the network does, so that the network never limits it.
     const UNRESPONSIVE: bool;
 
     /// The boolean parameters that make the source draw random numbers.
@@ -146,7 +146,7 @@ pub trait RateBased {
         None
     }
 
-    /// What the listener of a call hears in the measuring window, in which so many packets were dropped; none if it is no call.
+    /// What the listener of a call hears in the measuring window, given the packets dropped there; none if it is no call.
     fn call(&self, _dropped: u64) -> Option<CallQuality> {
         None
     }

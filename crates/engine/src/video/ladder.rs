@@ -32,7 +32,7 @@ impl Ladder {
         Ladder { sizes: Some(sizes), ..self }
     }
 
-    /// The bytes of so many segments of the lowest rung, from one on; none if all are of the same size.
+    /// The bytes of `count` segments of the lowest rung from `from` on; none if all are of the same size.
     pub fn bytes_of_lowest(&self, from: u64, count: u64) -> Option<u128> {
         let sizes = self.sizes.as_ref()?;
         let length = sizes.len() as u64;

@@ -9,7 +9,7 @@ use crate::time::{Duration, Time};
 /// What the player does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// It requests a segment of so many bytes.
+    /// It requests a segment of this many bytes.
     Request(u64),
     /// Its buffer is full, or plays what is left, until then.
     WaitUntil(Time),

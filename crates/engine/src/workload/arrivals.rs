@@ -188,7 +188,7 @@ pub fn load(given: &ArrivalSpecification, link: &SlowestLink) -> Result<Option<f
     }
 }
 
-/// How many transfers of users are completed in a second at most: as many as they ask for if each takes no time, and as the path
+/// The most transfers of users that complete in a second: those that they ask for if each takes no time, and no more than the link
 /// carries.
 pub fn most_of_users(
     count: u64,

@@ -75,7 +75,7 @@ impl Sizes {
         }
     }
 
-    /// The mean number of segments that a size fills, each of so many bytes.
+    /// The mean number of segments of `segment` bytes that a size fills.
     pub fn mean_segments(&self, segment: u64) -> f64 {
         // Only the part that the last segment lacks is estimated, which is less than one.
         let mut random = Random::stream(0, Purpose::Sizes, u64::MAX);

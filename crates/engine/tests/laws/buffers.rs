@@ -5,7 +5,7 @@ use serde_json::json;
 use sojourn_engine::time::Duration;
 use sojourn_engine::units::Bytes;
 
-/// A flow over 100 Mbit/s and 20 ms, whose product is 171 segments of 1460 bytes, with buffers of so many segments.
+/// A flow over 100 Mbit/s and 20 ms, whose product is 171 segments of 1460 bytes, with buffers of these numbers of segments.
 fn path(send: u64, receive: u64) -> Path {
     let mut path = Path::new(100_000_000, 20 * MS);
     path.stack.send_buffer = Bytes(send * path.stack.segment_size.0);

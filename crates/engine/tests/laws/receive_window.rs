@@ -9,7 +9,7 @@ use sojourn_engine::tcp::profile::StackProfile;
 use sojourn_engine::time::{Duration, Time};
 use sojourn_engine::units::{Bytes, Rate};
 
-/// A flow over 100 Mbit/s and 20 ms whose application reads at this rate, with a buffer of so many segments.
+/// A flow over 100 Mbit/s and 20 ms whose application reads at this rate from a buffer of `segments`.
 fn path(stack: StackProfile, rate: u64, segments: u64) -> Path {
     let mut path = Path::new(100_000_000, 20 * MS);
     path.queue = droptail(1000);

@@ -116,7 +116,7 @@ fn two_hosts(queue: Value) -> Vec<f64> {
 
 /// CAKE shares between hosts first, then between flows: a host with one flow gets half the link, and 1/11 if only flows
 /// count. The target is such that a host always has packets to send: with the default 5 ms the other host's ten flows
-/// can use more in one turn. FQ-CoDel has so many queues that no two flows share one.
+/// can use more in one turn. FQ-CoDel has enough queues for no two flows to share one.
 #[test]
 fn cake_host_fairness() {
     let cake = |isolation: &str| {

@@ -40,7 +40,7 @@ prop_compose! {
     }
 }
 
-/// How long the viewer waited for the first picture of a player that has been on for so long.
+/// How long the viewer waited for the first picture.
 fn waited(seen: &Playback, on: Duration) -> Duration {
     if seen.starts > 0 { seen.start_delays } else { on }
 }

@@ -250,7 +250,7 @@ fn order_and_conservation() {
     assert!(bench.outcome.marks > 0 && bench.drops(DropCause::Early) > 0);
 }
 
-/// In either queue, and even if an unresponsive overload is ECN-capable, so much of it is dropped that the rest fits
+/// In either queue, and even if an unresponsive overload is ECN-capable, enough of it is dropped for the rest to fit
 /// into the link, and the delay stays at the target.
 #[test]
 fn unresponsive_overload() {

@@ -52,7 +52,7 @@ impl LinuxRed {
         }
     }
 
-    /// Whether an arrival that finds so many bytes is dropped or marked. `draw` gives 32 random bits.
+    /// Whether an arrival is dropped or marked, with `backlog` bytes queued. `draw` gives 32 random bits.
     pub fn on_arrival(&mut self, backlog: u64, draw: impl FnOnce() -> u32) -> Option<Selected> {
         self.average = self.average + backlog - (self.average >> self.scale);
         if self.average < self.least {

@@ -44,7 +44,7 @@ choice! {
 }
 
 impl Counting {
-    /// What an acknowledgement of so many bytes is worth for growth, outside of fast recovery.
+    /// The credit for growth of an acknowledgement outside of fast recovery.
     pub fn credit(self, acked: u64, window: &Window, phase: Phase) -> u64 {
         let mss = window.mss;
         match (self, window.in_slow_start()) {

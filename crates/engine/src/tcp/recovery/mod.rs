@@ -493,7 +493,7 @@ impl Recovery {
         }
     }
 
-    /// Detects losses after an acknowledgement of so many bytes with these SACK blocks, and adds them to its progress.
+    /// Detects losses after an acknowledgement, and adds them to its progress.
     #[inline]
     pub fn find_losses(
         &mut self,

@@ -11,7 +11,7 @@ use crate::tcp::scoreboard::Progress;
 use crate::tcp::segment_ring::SegmentRing;
 use crate::time::Time;
 
-/// A retransmission is lost once one that is so many after it has arrived: ScoreBoard1::UpdateScoreBoard, `dupack_threshold` and one.
+/// A retransmission is lost once one sent this many later has arrived: ScoreBoard1::UpdateScoreBoard, `dupack_threshold` and one.
 const LATER_RETRANSMISSIONS: u64 = 4;
 
 /// A retransmission of which nothing has been heard.

@@ -193,7 +193,7 @@ impl Reduction {
         }
     }
 
-    /// DoRecovery, of so many segments delivered. A duplicate counts as a segment more. `safe` tells that a retransmission was
+    /// DoRecovery. A duplicate counts as one more segment delivered. `safe` tells that a retransmission was
     /// acknowledged.
     fn set_window(&mut self, flight: &mut Flight, delivered: u64, is_duplicate: bool, safe: bool) {
         let (mss, ssthresh, in_flight) = (flight.window.mss, flight.window.ssthresh, flight.pipe());

@@ -113,7 +113,7 @@ impl Pacer {
         self.next
     }
 
-    /// The next quantum has at least so many payload bytes.
+    /// The next quantum has at least `bytes` of payload.
     pub(super) fn send_together(&mut self, bytes: u64) {
         self.together = bytes;
     }

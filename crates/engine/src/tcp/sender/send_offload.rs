@@ -69,7 +69,7 @@ impl SendOffload {
 }
 
 impl Sender {
-    /// Whether nothing is sent although the window has room for so many bytes, since more can soon be sent together. Otherwise a burst
+    /// Whether nothing is sent although the window has `room` bytes, since more can soon be sent together. Otherwise a burst
     /// begins or goes on. Linux tcp_output.c, tcp_tso_should_defer.
     #[inline(never)]
     pub(super) fn defers(&mut self, room: u64, now: Time) -> bool {

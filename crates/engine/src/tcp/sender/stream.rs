@@ -164,7 +164,7 @@ impl Sender {
         stream.bytes_below((sequence - FIRST_DATA) / stream.mss)
     }
 
-    /// The sequence number, with padding, after so many bytes of payload, or after the FIN if it is one more than were written.
+    /// The sequence number, with padding, after `bytes` of payload; one more than were written is the FIN.
     pub fn sequence_of(&self, bytes: u64) -> u64 {
         let Some(stream) = &self.stream else { return FIRST_DATA + bytes };
         if bytes > stream.written { self.fin.saturating_add(1) } else { FIRST_DATA + stream.padded(bytes) }

@@ -52,7 +52,7 @@ pub struct Voice {
 }
 
 impl Voice {
-    /// What the listener hears in the measuring window, in which so many packets were dropped; none without packets.
+    /// What the listener hears in the measuring window, given the packets dropped there; none without packets.
     pub fn call(&self, dropped: u64) -> Option<CallQuality> {
         let codec = self.parameters.codec;
         let spoken = (codec.interval() + codec.look_ahead()).seconds();

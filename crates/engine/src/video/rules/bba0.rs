@@ -16,7 +16,7 @@ pub struct RateMap {
 }
 
 impl RateMap {
-    /// The rate for so much buffered video, in bit/s: f(B).
+    /// The rate for a buffer level, in bit/s: f(B).
     pub fn rate(&self, ladder: &Ladder, buffered: Duration) -> f64 {
         let (least, most) = (ladder.rate(0).0 as f64, ladder.rate(ladder.top()).0 as f64);
         if buffered <= self.reservoir {

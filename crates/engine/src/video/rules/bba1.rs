@@ -27,7 +27,7 @@ pub struct ChunkMap {
 }
 
 impl ChunkMap {
-    /// The map of a player whose buffer holds so much video.
+    /// `capacity` is the video that the player's buffer holds.
     pub fn new(ladder: &Ladder, capacity: Duration) -> ChunkMap {
         let (least, most) = (ladder.mean_bytes(0) as f64, ladder.mean_bytes(ladder.top()) as f64);
         ChunkMap { capacity, least, most }
@@ -52,7 +52,7 @@ impl ChunkMap {
         Duration(u64::try_from(needs).unwrap_or(u64::MAX)).min(most).max(least)
     }
 
-    /// The greatest size allowed for so much buffered video, in bytes: f(B).
+    /// The greatest size allowed for a buffer level, in bytes: f(B).
     pub fn size(&self, buffered: Duration, reservoir: Duration) -> f64 {
         let full = self.full();
         if buffered <= reservoir {

@@ -42,7 +42,7 @@ impl Bba2 {
         &self.map
     }
 
-    /// The gain of a segment above which the rate rises, in durations of the segment, with so much buffered.
+    /// The gain of a segment above which the rate rises, in durations of the segment.
     pub fn gain_needed(&self, buffered: Duration) -> f64 {
         let share = (buffered.0 as f64 / self.map.full().0 as f64).min(1.0);
         GAIN_WHEN_EMPTY - share * (GAIN_WHEN_EMPTY - GAIN_WHEN_FULL)

@@ -71,7 +71,7 @@ impl Rule {
         [&Bba0::ABOUT, &Bba1::ABOUT, &Bba2::ABOUT, &Bola::ABOUT, &Throughput::ABOUT]
     }
 
-    /// The rule of a player whose buffer holds so much video.
+    /// `capacity` is the video that the player's buffer holds.
     pub fn new(specification: &RuleSpecification, ladder: &Ladder, capacity: Duration) -> Rule {
         match *specification {
             RuleSpecification::Bba0 { reservoir, cushion } => Rule::Bba0(Bba0::new(RateMap { reservoir, cushion })),

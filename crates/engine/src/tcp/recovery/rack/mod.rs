@@ -171,7 +171,7 @@ impl Rack {
         self.timeout.on_delivered(index, again, echo_ended);
     }
 
-    /// Detects losses after an acknowledgement of so many bytes, and adds them to its progress.
+    /// Detects losses after an acknowledgement, and adds them to its progress.
     pub(super) fn find_losses(
         &mut self,
         flight: &mut Flight,
