@@ -1,15 +1,19 @@
 """Queue disciplines in users' own files, and what starts and checks algorithms of one's own."""
 
+import inspect
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 import sojourn
-from conftest import Capture, complaint
+from conftest import ROOT, Capture, complaint
 from own_files import CODEL, CODEL_C, SCALABLE, SCALABLE_C, WriteScenario, measured, needs_compiler, own_queue
 from sojourn.cli.commands import sojourn as cli
 from sojourn.cli.commands import status
+from sojourn.plugins import Queue
+from sojourn.plugins.hooks import hooks_of
 from sojourn.plugins.starting import ENDINGS
 
 pytestmark = pytest.mark.usefixtures("own_cache")
@@ -135,3 +139,110 @@ def test_check_finds_faults(tmp_path: Path, name: str, text: str, said: str) -> 
     with pytest.raises(sojourn.RunFailed) as failed:
         cli.main(["check", str(tmp_path / name)], standalone_mode=False)
     assert said in str(failed.value)
+
+
+#: The hooks of a discipline, as the engine calls them, each with what it is told in Python.
+HOOKS = {
+    name: list(inspect.signature(getattr(Queue, name)).parameters)[1:]
+    for name in re.findall(
+        r"fn (\w+)\(&mut self",
+        (ROOT / "crates/engine/src/queue/plugin.rs")
+        .read_text(encoding="utf-8")
+        .partition("trait PluginQueue")[2]
+        .partition("\n}")[0],
+    )
+}
+
+#: What each argument shows, in Python and in C, and how C declares it.
+SHOWN = {
+    "packet": {
+        field: (f"packet.{field}", f"packet->{field}") for field in ("flow", "size", "is_data", "is_ecn_capable", "is_marked")
+    }
+    | {"since": ("packet.since", "sojourn_seconds(packet->since)")},
+    "line": {"line": ("line", "line")},
+    "queue": {
+        "now": ("queue.now", "sojourn_seconds(queue->now)"),
+        "packets": ("queue.packets_of(1)", "queue->packets[1]"),
+        "bytes": ("queue.bytes_of(1)", "queue->bytes[1]"),
+    },
+}
+DECLARED = {
+    "packet": "const struct sojourn_packet *packet",
+    "line": "uint64_t line",
+    "queue": "const struct sojourn_queue_view *queue",
+    "rate": "uint64_t rate",
+}
+
+#: What hooks answer, in Python and in C.
+ANSWERS = {
+    "classify": ("packet.flow % 2", "packet->flow % 2"),
+    "next_line": ("0 if queue.packets_of(0) else 1", "queue->packets[0] ? 0 : 1"),
+    "admit": ("PASS", "SOJOURN_PASS"),
+    "release": (
+        "MARK if queue.packets > 20 else PASS",
+        "queue->packets[0] + queue->packets[1] > 20 ? SOJOURN_MARK : SOJOURN_PASS",
+    ),
+}
+
+
+def hears_all_in_python() -> str:
+    """A discipline of two lines that records all that it is told; the rate at its timer, as it cannot before the first packet."""
+    lines = ["from sojourn.plugins import MARK, PASS, Queue", "class Mine(Queue):", "    lines, timer_interval = 2, 0.1"]
+    for hook, told in HOOKS.items():
+        lines.append(f"    def {hook}(self, {', '.join(told)}):")
+        if hook == "set_link_rate":
+            lines.append("        self.rate = rate")
+            continue
+        lines += [
+            f"        self.record('{hook}_{name}', float({here}))" for each in told for name, (here, _) in SHOWN[each].items()
+        ]
+        if hook == "on_timer":
+            lines.append("        self.record('rate', self.rate)")
+        lines.append(f"        return {ANSWERS.get(hook, ('None', ''))[0]}")
+    return "\n".join(lines)
+
+
+def hears_all_in_c() -> str:
+    """The same in C."""
+    lines = ["#include <sojourn.h>", "struct mine { struct sojourn_recorder *recorder; uint64_t rate; };"]
+    lines += ["static void take_recorder(void *state, struct sojourn_recorder *recorder)"]
+    lines += ["{ ((struct mine *)state)->recorder = recorder; }"]
+    for hook, told in HOOKS.items():
+        returns = {"classify": "uint64_t", "next_line": "uint64_t", "admit": "uint32_t", "release": "uint32_t"}.get(hook, "void")
+        lines.append(f"static {returns} {hook}({', '.join(['void *state', *(DECLARED[each] for each in told)])})\n{{")
+        lines.append("    struct mine *self = state;")
+        if hook == "set_link_rate":
+            lines.append("    self->rate = rate;\n}")
+            continue
+        for each in told:
+            for name, (_, there) in SHOWN[each].items():
+                lines.append(f'    sojourn_record(self->recorder, "{hook}_{name}", (double)({there}));')
+        if hook == "on_timer":
+            lines.append('    sojourn_record(self->recorder, "rate", (double)self->rate);')
+        lines.append(f"    return {ANSWERS[hook][1]};\n}}" if hook in ANSWERS else "}")
+    hooks = ", ".join(f".{hook} = {hook}" for hook in HOOKS)
+    lines.append('SOJOURN_QUEUE(.title = "Hears all", .state_bytes = sizeof(struct mine), .take_recorder = take_recorder,')
+    return "\n".join([*lines, f".lines = 2, .timer_interval = 100 * SOJOURN_MILLISECOND, {hooks});"])
+
+
+@needs_compiler
+def test_every_hook_is_heard(scenario_file: WriteScenario) -> None:
+    """All hooks are called in Python and in C, and are told the same at the same times, to the bit."""
+    files = (("mine.py", hears_all_in_python()), ("mine.c", hears_all_in_c()))
+    python, c = (sojourn.run(own_queue(scenario_file, *own)).series for own in files)
+    assert python.drop("key").equals(c.drop("key"))
+    heard = set(python["measure"])
+    told = {f"{hook}_{name}" for hook, told in HOOKS.items() for each in told if each in SHOWN for name in SHOWN[each]}
+    assert heard == {*told, "rate"}
+    assert {*python.filter(measure="release_line")["value"]} == {0, 1}
+
+
+def test_every_language_has_every_hook() -> None:
+    """The class that files in Python extend, the structure in C and the documentation have the hooks of the engine."""
+    assert set(hooks_of(Queue)) == set(HOOKS)
+    header = (ROOT / "python/sojourn/plugins/sojourn.h").read_text(encoding="utf-8")
+    in_c = re.findall(r"\(\*(\w+)\)", header.partition("struct sojourn_queue {")[2].partition("\n};")[0])
+    assert set(in_c) == {*HOOKS, "init", "take_recorder"}
+    guide = (ROOT / "docs/your-own-algorithm.md").read_text(encoding="utf-8")
+    for hook, told in HOOKS.items():
+        assert f"`{hook}({', '.join(told)})`" in guide, hook
