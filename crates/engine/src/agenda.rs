@@ -15,8 +15,9 @@ use crate::time::Time;
 /// A timer and the flow or link it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Timer {
-    FlowStart(u32),
-    FlowStop(u32),
+    /// A flow of the specification or a group starts.
+    RowStarts(u32),
+    RowStops(u32),
     /// A connection of a group arrives.
     Arrival(u32),
     Session(u32),
@@ -251,7 +252,7 @@ mod tests {
                     let sequence = agenda.sequence();
                     agenda.set(Source(index as u32), Time(*time), sequence);
                 } else {
-                    agenda.set_timer(Timer::FlowStart(index as u32), Time(*time));
+                    agenda.set_timer(Timer::RowStarts(index as u32), Time(*time));
                 }
             }
             expected.sort_unstable();

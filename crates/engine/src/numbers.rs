@@ -9,15 +9,15 @@
 /// The first number of connections that arrive.
 pub const FIRST_ARRIVED: u32 = 1 << 31;
 
-/// What a flow of the specification stands for.
+/// What a row of a run is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Row {
-    /// Itself.
+pub enum RowKind {
+    /// A flow.
     #[default]
     Flow,
-    /// Connections that arrive.
+    /// A group of connections that arrive.
     Arrivals,
-    /// Sessions, with connections in both directions.
+    /// A group of sessions, with connections in both directions.
     Sessions,
 }
 
@@ -34,8 +34,8 @@ pub struct FlowGroup {
     pub name: String,
     /// The codepoint of differentiated services.
     pub dscp: u8,
-    /// What each of its flows stands for.
-    pub row: Row,
+    /// What each of its rows is.
+    pub row: RowKind,
 }
 
 /// What the numbers of connections that arrive say.
@@ -57,9 +57,9 @@ impl Numbers {
         let (mut rows, mut has_sessions) = (Vec::new(), Vec::new());
         for group in groups {
             let next = row.saturating_add(u32::try_from(group.count).unwrap_or(u32::MAX));
-            if group.row != Row::Flow {
+            if group.row != RowKind::Flow {
                 rows.extend(row..next);
-                has_sessions.extend((row..next).map(|_| group.row == Row::Sessions));
+                has_sessions.extend((row..next).map(|_| group.row == RowKind::Sessions));
             }
             row = next;
         }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::framing::Framing;
-use crate::numbers::{FlowGroup, Row};
+use crate::numbers::{FlowGroup, RowKind};
 use crate::random::{Purpose, Random};
 use crate::tcp::slow_start::SlowStartChoice;
 use crate::time::{Duration, Time};
@@ -46,9 +46,9 @@ impl Specification {
     /// The groups of flows, as routers know them.
     pub fn flow_groups(&self) -> Vec<FlowGroup> {
         let row = |flow: &FlowSpecification| match (&flow.application, &flow.arrivals) {
-            (Some(_), _) => Row::Sessions,
-            (None, Some(_)) => Row::Arrivals,
-            (None, None) => Row::Flow,
+            (Some(_), _) => RowKind::Sessions,
+            (None, Some(_)) => RowKind::Arrivals,
+            (None, None) => RowKind::Flow,
         };
         let group = |flow: &FlowSpecification| FlowGroup {
             count: flow.count,

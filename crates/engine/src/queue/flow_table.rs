@@ -69,14 +69,19 @@ impl FlowTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numbers::Row;
+    use crate::numbers::RowKind;
 
     /// Data of a session's client have the addresses of the acknowledgements that go the same way: from the receiver of its flow of the
     /// specification to the sender.
     #[test]
     fn hosts_of_both_directions() {
-        let flows =
-            [Row::Flow, Row::Sessions].map(|row| FlowGroup { count: 1, from: 3, to: 7, row, ..FlowGroup::default() });
+        let flows = [RowKind::Flow, RowKind::Sessions].map(|row| FlowGroup {
+            count: 1,
+            from: 3,
+            to: 7,
+            row,
+            ..FlowGroup::default()
+        });
         let (table, numbers) = (FlowTable::new(&flows), Numbers::new(&flows));
         let ends = |number: u32, flags: u8| {
             let packet = Packet { flow: number, flags, ..Packet::FULL };

@@ -19,11 +19,20 @@ use crate::tcp::slow_start::SlowStartChoice;
 use crate::time::{Duration, Time};
 use crate::workload::{Arrival, Arrivals};
 
+/// A row of a run and of its results. Most are flows, which stand in place: no pointer leads to them.
+#[allow(clippy::large_enum_variant)]
+#[derive(Debug)]
+pub(super) enum Row {
+    Flow(Flow),
+    /// The group with this index.
+    Group(usize),
+}
+
 /// The flows of a run: those of the specification, and those that have arrived and are open.
 #[derive(Debug, Default)]
 pub(super) struct Flows {
-    /// In the order of the specification. A group whose connections arrive is one of them.
-    pub fixed: Vec<Flow>,
+    /// In the order of the specification.
+    pub rows: Vec<Row>,
     pub groups: Vec<Group>,
     pub numbers: Numbers,
 }
@@ -32,22 +41,28 @@ impl Flows {
     /// A flow by its number; none if it has ended.
     #[inline(always)]
     pub fn get_mut(&mut self, number: u32) -> Option<&mut Flow> {
-        let Flows { fixed, groups, numbers } = self;
-        match fixed.get_mut(number as usize) {
-            Some(flow) => Some(flow),
+        let Flows { rows, groups, numbers } = self;
+        match rows.get_mut(number as usize) {
             None => arrived(groups, numbers, number),
+            Some(row) => {
+                let Row::Flow(flow) = row else { unreachable!("row {number} is no flow") };
+                Some(flow)
+            }
         }
+    }
+
+    /// The flows of the specification, each with its row.
+    pub fn fixed(&self) -> impl Iterator<Item = (usize, &Flow)> {
+        self.rows.iter().enumerate().filter_map(|(row, each)| match each {
+            Row::Flow(flow) => Some((row, flow)),
+            Row::Group(_) => None,
+        })
     }
 
     /// Those of the specification, then those that have arrived and are open.
     pub fn all(&self) -> impl Iterator<Item = &Flow> {
-        self.fixed.iter().chain(self.groups.iter().flat_map(|group| group.open.iter()))
-    }
-
-    /// The group that a flow of the specification is, if its connections arrive.
-    pub fn group_of(&self, flow: &Flow) -> Option<&Group> {
-        let is_group = matches!(flow.endpoints, Endpoints::Arrivals);
-        self.groups.iter().find(|group| is_group && group.template.group == flow.group)
+        let fixed = self.fixed().map(|(_, flow)| flow);
+        fixed.chain(self.groups.iter().flat_map(|group| group.open.iter()))
     }
 
     /// Nothing of a group arrives any more, and what is open is aborted. Returns the numbers of what was open.
@@ -84,6 +99,7 @@ impl Flows {
 
 #[inline(never)]
 fn arrived<'a>(groups: &'a mut [Group], numbers: &Numbers, number: u32) -> Option<&'a mut Flow> {
+    debug_assert!(number >= FIRST_ARRIVED, "row {number} is no flow");
     let (group, serial) = numbers.group(number);
     groups[group].open.get_mut(serial)
 }
@@ -236,6 +252,9 @@ pub(super) fn overhead(limit: Duration, seed: u64, number: u32) -> Option<Box<Ov
 #[derive(Debug)]
 pub(super) struct Group {
     pub template: Template,
+    pub start: Time,
+    /// When it is to be stopped; [`Time::NEVER`] if it is not.
+    pub stop: Time,
     pub arrivals: Arrivals,
     /// The next to arrive, while any does; users bring theirs.
     pub next: Option<Arrival>,
@@ -283,9 +302,11 @@ impl Totals {
 }
 
 impl Group {
-    pub fn new(template: Template, arrivals: Arrivals, sessions: Option<Sessions>) -> Group {
+    pub fn new(template: Template, start: Time, stop: Time, arrivals: Arrivals, sessions: Option<Sessions>) -> Group {
         Group {
             template,
+            start,
+            stop,
             arrivals,
             next: None,
             is_stopped: false,
@@ -339,24 +360,35 @@ impl Group {
         }
     }
 
-    /// Adds what the whole group counted to its row, in a run whose measuring window opened, and which ends now.
-    pub fn count_into(&mut self, row: &mut FlowResult, opens: Time, now: Time) {
+    /// The result of the whole group in a run whose measuring window opened, and which ends now.
+    pub fn result(&mut self, packets_dropped: u64, opens: Time, now: Time) -> FlowResult {
         self.note_open(now);
         let mut totals = std::mem::take(&mut self.totals);
         let unfinished = totals.aborted + self.count_open() as u64;
         for flow in self.open.iter() {
             totals.add(flow, now);
         }
-        row.bytes_delivered = totals.delivered;
-        row.total_bytes_delivered = totals.total_delivered;
-        row.tcp = Some(TcpResult {
-            state: State::Established,
-            established: totals.established,
-            completed: None,
-            statistics: totals.statistics,
-        });
         let open_mean = self.open_time as f64 / now.since(opens).0.max(1) as f64;
-        row.transfers = Some(TransferCounts { completed: totals.completed, unfinished, open_mean });
-        row.video = self.sessions.as_mut().and_then(|sessions| sessions.seen(now)).map(Box::new);
+        FlowResult {
+            group: self.template.group,
+            long_lived: false,
+            start: self.start,
+            stopped: self.is_stopped.then_some(self.stop),
+            bytes_delivered: totals.delivered,
+            total_bytes_delivered: totals.total_delivered,
+            packets_dropped,
+            tcp: Some(TcpResult {
+                state: State::Established,
+                established: totals.established,
+                completed: None,
+                statistics: totals.statistics,
+            }),
+            rate_based: None,
+            delays: None,
+            transfers: Some(TransferCounts { completed: totals.completed, unfinished, open_mean }),
+            round_trips: None,
+            call: None,
+            video: self.sessions.as_mut().and_then(|sessions| sessions.seen(now)).map(Box::new),
+        }
     }
 }

@@ -20,8 +20,6 @@ use crate::traffic::{RateBased, Traffic};
 pub(super) enum Endpoints {
     Tcp(Connection),
     Traffic(Traffic),
-    /// Of a group whose connections arrive; they are flows of their own.
-    Arrivals,
 }
 
 /// A flow of the run.
@@ -87,7 +85,6 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.sender.open(now, outbox),
             Endpoints::Traffic(traffic) => traffic.start(now, outbox, options),
-            Endpoints::Arrivals => {}
         }
     }
 
@@ -96,7 +93,6 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.sender.stop(now),
             Endpoints::Traffic(traffic) => traffic.stop(),
-            Endpoints::Arrivals => false,
         }
     }
 
@@ -106,7 +102,6 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.sender.deadline(),
             Endpoints::Traffic(traffic) => traffic.deadline(),
-            Endpoints::Arrivals => Time::NEVER,
         }
     }
 
@@ -114,7 +109,6 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.sender.on_timer(now, outbox),
             Endpoints::Traffic(traffic) => traffic.on_deadline(now),
-            Endpoints::Arrivals => {}
         }
     }
 
@@ -123,7 +117,6 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.sender.is_paced(),
             Endpoints::Traffic(_) => true,
-            Endpoints::Arrivals => false,
         }
     }
 
@@ -133,7 +126,6 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.sender.pacing_deadline(),
             Endpoints::Traffic(traffic) => traffic.pacing_deadline(),
-            Endpoints::Arrivals => Time::NEVER,
         }
     }
 
@@ -141,7 +133,6 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.sender.on_pacing_timer(now, outbox),
             Endpoints::Traffic(traffic) => traffic.on_pacing_timer(now, outbox, options),
-            Endpoints::Arrivals => {}
         }
     }
 
@@ -151,7 +142,6 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.receiver.ack_deadline,
             Endpoints::Traffic(traffic) => traffic.answer_deadline(),
-            Endpoints::Arrivals => Time::NEVER,
         }
     }
 
@@ -159,7 +149,6 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.on_receiver_timer(now, options),
             Endpoints::Traffic(traffic) => traffic.on_answer_deadline(now, options),
-            Endpoints::Arrivals => None,
         }
     }
 
@@ -170,7 +159,6 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.on_ack(packet, now, options, outbox),
             Endpoints::Traffic(traffic) => traffic.on_answer(packet, now, options),
-            Endpoints::Arrivals => {}
         }
     }
 
@@ -180,7 +168,6 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.on_data(packet, now, options),
             Endpoints::Traffic(traffic) => traffic.on_data(packet, now, options),
-            Endpoints::Arrivals => None,
         }
     }
 
@@ -188,7 +175,6 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.delivered(),
             Endpoints::Traffic(traffic) => traffic.delivered(),
-            Endpoints::Arrivals => 0,
         }
     }
 
@@ -212,7 +198,6 @@ impl Endpoints {
                 bytes_delivered,
                 bytes_received: bytes_delivered,
             }),
-            Endpoints::Arrivals => None,
         }
     }
 
@@ -221,7 +206,6 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.sender.open_window(now),
             Endpoints::Traffic(traffic) => traffic.open_window(),
-            Endpoints::Arrivals => {}
         }
     }
 }
@@ -333,7 +317,6 @@ impl Flow {
                 (Some(tcp), None)
             }
             Endpoints::Traffic(traffic) => (None, Some(traffic)),
-            Endpoints::Arrivals => (None, None),
         };
         FlowResult {
             group: self.group,

@@ -1,6 +1,8 @@
 //! What is to be seen of a run under way. Looking changes nothing.
 
 use super::Simulation;
+use super::arrived::Row;
+use super::flow::Flow;
 use crate::probe::{FlowSample, QueueProbe, QueueTotals, Series};
 use crate::queue::QueueDiscipline;
 
@@ -54,12 +56,11 @@ impl Simulation {
 
     /// The flows, in the order of the specification.
     pub fn flows(&self) -> impl Iterator<Item = FlowLook> {
-        self.flows.fixed.iter().enumerate().map(|(index, flow)| FlowLook {
-            bytes_delivered: match self.flows.group_of(flow) {
-                None => flow.endpoints.delivered(),
-                Some(group) => group.delivered(),
-            },
-            sample: flow.endpoints.sample(self.now, index),
+        self.flows.rows.iter().enumerate().map(|(index, row)| match row {
+            Row::Flow(Flow { endpoints, .. }) => {
+                FlowLook { bytes_delivered: endpoints.delivered(), sample: endpoints.sample(self.now, index) }
+            }
+            Row::Group(group) => FlowLook { bytes_delivered: self.flows.groups[*group].delivered(), sample: None },
         })
     }
 }

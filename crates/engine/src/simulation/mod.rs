@@ -26,9 +26,9 @@ use crate::specification::Specification;
 use crate::tcp::congestion::Algorithm;
 use crate::tcp::sender::TcpInfo;
 use crate::time::{Duration, Time};
-use arrived::Flows;
+use arrived::{Flows, Row};
 use build::Built;
-use flow::Endpoints;
+use flow::{Endpoints, Flow};
 use memory::{MOST_PACKETS, count};
 
 pub use build::{Layout, carried, check_whole as check, flow_starts, layout, loads, long_lived, memory};
@@ -136,10 +136,14 @@ impl Simulation {
                 self.network.agenda.set_timer(Timer::LinkRate(index as u32), *time);
             }
         }
-        for (index, flow) in self.flows.fixed.iter().enumerate() {
-            self.network.agenda.set_timer(Timer::FlowStart(index as u32), flow.start);
-            if flow.stop != Time::NEVER {
-                self.network.agenda.set_timer(Timer::FlowStop(index as u32), flow.stop);
+        for (index, row) in self.flows.rows.iter().enumerate() {
+            let (start, stop) = match row {
+                Row::Flow(flow) => (flow.start, flow.stop),
+                Row::Group(group) => (self.flows.groups[*group].start, self.flows.groups[*group].stop),
+            };
+            self.network.agenda.set_timer(Timer::RowStarts(index as u32), start);
+            if stop != Time::NEVER {
+                self.network.agenda.set_timer(Timer::RowStops(index as u32), stop);
             }
         }
     }
@@ -204,11 +208,10 @@ impl Simulation {
 
     /// The congestion control of a flow, as it stands; none if the flow has none.
     pub fn algorithm(&self, flow: usize) -> Option<&Algorithm> {
-        let flow = &self.flows.fixed[flow];
-        match &flow.endpoints {
-            Endpoints::Tcp(connection) => Some(connection.sender.algorithm()),
-            Endpoints::Traffic(_) => None,
-            Endpoints::Arrivals => self.flows.group_of(flow).map(|group| &group.template.algorithm),
+        match &self.flows.rows[flow] {
+            Row::Flow(Flow { endpoints: Endpoints::Tcp(connection), .. }) => Some(connection.sender.algorithm()),
+            Row::Flow(Flow { endpoints: Endpoints::Traffic(_), .. }) => None,
+            Row::Group(group) => Some(&self.flows.groups[*group].template.algorithm),
         }
     }
 
@@ -327,8 +330,8 @@ impl Simulation {
 
     fn on_timer(&mut self, timer: Timer) {
         match timer {
-            Timer::FlowStart(number) => self.start_flow(number),
-            Timer::FlowStop(number) => self.stop_flow(number),
+            Timer::RowStarts(row) => self.start_row(row),
+            Timer::RowStops(row) => self.stop_row(row),
             Timer::Arrival(group) => self.on_flow_arrival(group as usize),
             Timer::Session(number) => self.on_session_timer(number),
             Timer::Pacing(number) => self.on_pacing_timer_of_arrived(number),
@@ -343,26 +346,27 @@ impl Simulation {
         }
     }
 
+    fn start_row(&mut self, row: u32) {
+        match self.flows.rows[row as usize] {
+            Row::Flow(_) => self.start_flow(row),
+            Row::Group(group) => self.await_arrival(group),
+        }
+    }
+
     fn start_flow(&mut self, number: u32) {
         let Some(flow) = self.flows.get_mut(number) else { return };
-        if matches!(flow.endpoints, Endpoints::Arrivals) {
-            return self.await_arrival(number as usize);
-        }
         flow.endpoints.start(self.now, &mut self.outbox, &mut self.network.options);
         self.after_sender(number);
     }
 
     /// The first connection of a group is to arrive.
-    fn await_arrival(&mut self, row: usize) {
-        let groups = (0..self.flows.groups.len()).find(|group| self.flows.numbers.row_of_group(*group) == row);
-        if let Some(group) = groups {
-            let of_run = &mut self.flows.groups[group];
-            of_run.next = of_run.arrivals.next();
-            let users = of_run.arrivals.users();
-            self.arm_arrival(group);
-            for _ in 0..users {
-                self.let_think(group);
-            }
+    fn await_arrival(&mut self, group: usize) {
+        let of_run = &mut self.flows.groups[group];
+        of_run.next = of_run.arrivals.next();
+        let users = of_run.arrivals.users();
+        self.arm_arrival(group);
+        for _ in 0..users {
+            self.let_think(group);
         }
     }
 
@@ -397,20 +401,14 @@ impl Simulation {
         self.arm_arrival(group);
     }
 
-    fn stop_flow(&mut self, number: u32) {
-        let row = number as usize;
-        let Some(flow) = self.flows.get_mut(number) else { return };
-        if matches!(flow.endpoints, Endpoints::Arrivals) {
-            return self.stop_arrivals(row);
-        }
-        flow.is_stopped = flow.endpoints.stop(self.now);
-        self.after_sender(number);
-    }
-
-    fn stop_arrivals(&mut self, row: usize) {
-        for group in 0..self.flows.groups.len() {
-            if self.flows.numbers.row_of_group(group) == row {
-                self.flows.fixed[row].is_stopped = true;
+    fn stop_row(&mut self, row: u32) {
+        match &mut self.flows.rows[row as usize] {
+            Row::Flow(flow) => {
+                flow.is_stopped = flow.endpoints.stop(self.now);
+                self.after_sender(row);
+            }
+            Row::Group(group) => {
+                let group = *group;
                 for number in self.flows.stop_group(group, self.now) {
                     self.after_sender(number);
                 }
@@ -503,8 +501,10 @@ impl Simulation {
             }
         }
         self.network.drops.open_window();
-        for flow in &mut self.flows.fixed {
-            flow.open_window(self.now);
+        for row in &mut self.flows.rows {
+            if let Row::Flow(flow) = row {
+                flow.open_window(self.now);
+            }
         }
         for group in &mut self.flows.groups {
             group.open_window(self.now);
@@ -525,8 +525,8 @@ impl Simulation {
     }
 
     fn sample_flows(&mut self) {
-        for (index, flow) in self.flows.fixed.iter().enumerate() {
-            self.series.flows.extend(flow.endpoints.sample(self.now, index));
+        for (row, flow) in self.flows.fixed() {
+            self.series.flows.extend(flow.endpoints.sample(self.now, row));
         }
         if let Some(interval) = self.flow_series {
             self.network.agenda.set_timer(Timer::SampleFlows, self.now + interval);
@@ -554,9 +554,9 @@ impl Simulation {
 
     /// The state of a flow's connection; none if the flow has none.
     pub fn tcp_info(&self, flow: usize) -> Option<TcpInfo> {
-        match &self.flows.fixed[flow].endpoints {
-            Endpoints::Tcp(connection) => Some(connection.sender.info()),
-            Endpoints::Traffic(_) | Endpoints::Arrivals => None,
+        match &self.flows.rows[flow] {
+            Row::Flow(Flow { endpoints: Endpoints::Tcp(connection), .. }) => Some(connection.sender.info()),
+            _ => None,
         }
     }
 
@@ -584,23 +584,20 @@ impl Simulation {
     pub fn finish(mut self) -> RunResult {
         debug_assert!(self.census().is_complete(), "{:?}", self.census());
         let (drops, opens, end) = (&self.network.drops.data, self.window_opens, self.end);
-        let Flows { fixed, groups, numbers } = self.flows;
-        for (row, flow) in fixed.iter().enumerate() {
+        for (row, flow) in self.flows.fixed() {
             if let Some(transfer) = flow.transfer(row, &self.ideals[flow.group]) {
                 self.transfers.add(transfer);
             }
         }
+        let Flows { rows, mut groups, .. } = self.flows;
         // In place: of many flows there are never both all states and all results.
         let told = drops.iter().zip(self.long_lived.iter());
-        let results = fixed
-            .into_iter()
-            .zip(told)
-            .map(|(flow, (drops, long_lived))| flow.into_result(*long_lived, *drops, opens, end));
+        let results = rows.into_iter().zip(told).map(|(row, (drops, long_lived))| match row {
+            Row::Flow(flow) => flow.into_result(*long_lived, *drops, opens, end),
+            Row::Group(group) => groups[group].result(*drops, opens, end),
+        });
         let mut flows: Vec<_> = results.collect();
         flows.shrink_to_fit();
-        for (index, mut group) in groups.into_iter().enumerate() {
-            group.count_into(&mut flows[numbers.row_of_group(index)], opens, end);
-        }
         let mut queues = Vec::new();
         for (index, mut link) in self.network.links.into_iter().enumerate() {
             if let Some(queue) = link.egress.queue_mut()

@@ -71,7 +71,7 @@ impl Flows {
     fn connection(&mut self, number: u32) -> Option<&mut Connection> {
         match &mut self.get_mut(number)?.endpoints {
             Endpoints::Tcp(connection) => Some(connection),
-            Endpoints::Traffic(_) | Endpoints::Arrivals => None,
+            Endpoints::Traffic(_) => None,
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::network::{
 use crate::probe::{LossEpochs, QueueProbe};
 use crate::queue::{Discipline, FlowTable, Limit, Outcome, PluginDiscipline, QueueDiscipline};
 use crate::random::{Purpose, Random};
-use crate::simulation::flow::Flow;
+use crate::simulation::arrived::Row;
 use crate::simulation::memory::Way;
 use crate::specification::{FlowSpecification, LinkChange, LinkSpecification, SourceSpecification, Specification};
 use crate::time::{Duration, Time};
@@ -188,9 +188,11 @@ fn rate_changes(link: &LinkSpecification) -> impl DoubleEndedIterator<Item = (Ti
 }
 
 /// Gives each flow that is paced, or keeps to a rate, its source of events.
-pub(super) fn add_pacing(flows: &mut [Flow], sources: &mut Vec<Due>) {
-    for (index, flow) in flows.iter_mut().enumerate() {
-        if flow.endpoints.is_paced() {
+pub(super) fn add_pacing(rows: &mut [Row], sources: &mut Vec<Due>) {
+    for (index, row) in rows.iter_mut().enumerate() {
+        if let Row::Flow(flow) = row
+            && flow.endpoints.is_paced()
+        {
             flow.pacing = Source(sources.len() as u32);
             sources.push(Due::Pacing(index as u32));
         }

@@ -7,7 +7,7 @@ mod loads;
 
 use std::sync::Arc;
 
-use super::arrived::{Flows, Group, Template, overhead};
+use super::arrived::{Flows, Group, Row, Template, overhead};
 use super::flow::{Counted, Endpoints, Flow};
 use super::ideal::Ideal;
 use super::memory::{self, Crowd, DELIVERY_NOTE, Demand, RACK_NOTE, Way};
@@ -61,14 +61,14 @@ pub(super) fn build(specification: &Specification, plugins: &dyn Plugins) -> Res
     builder.build_flows(&senders)?;
     let epochs = Epochs::new(specification, &ways);
     let (links, mut sources) = build_links(&mut builder, &epochs)?;
-    add_pacing(&mut builder.flows.fixed, &mut sources);
+    add_pacing(&mut builder.flows.rows, &mut sources);
     let number = sources.len();
     check_sources(number)?;
     let agenda = Agenda::new(sources);
     let network = Network {
         links,
         routes: builder.routes,
-        drops: Drops::new(builder.flows.fixed.len(), builder.flows.numbers.clone()),
+        drops: Drops::new(builder.flows.rows.len(), builder.flows.numbers.clone()),
         duplicates: 0,
         agenda,
         options: OptionsPool::default(),
@@ -102,8 +102,8 @@ pub fn check_whole(mut specification: Specification) -> Result<(), String> {
         flow.count = flow.count.min(1);
     }
     let built = build(&specification, &plugins)?;
-    let paced = built.flows.fixed.iter().filter(|flow| flow.endpoints.is_paced());
-    check_sources(built.sources + paced.map(|flow| counts[flow.group] as usize - 1).sum::<usize>())
+    let paced = built.flows.fixed().filter(|(_, flow)| flow.endpoints.is_paced());
+    check_sources(built.sources + paced.map(|(_, flow)| counts[flow.group] as usize - 1).sum::<usize>())
 }
 
 /// Checks that there are numbers for all connections that arrive: those whose place is taken are left out, at most every second.
@@ -311,7 +311,7 @@ impl<'a> Builder<'a> {
     /// One line if there is no memory for so many.
     fn build_flows(&mut self, senders: &[Sending]) -> Result<(), String> {
         for (group, (flow, sending)) in self.specification.flows.iter().zip(senders).enumerate() {
-            let reserved = self.flows.fixed.try_reserve_exact(flow.count as usize);
+            let reserved = self.flows.rows.try_reserve_exact(flow.count as usize);
             reserved.map_err(|_| misfit(group, flow, &format!("no memory for {} flows", flow.count)))?;
             match sending {
                 Sending::Rate(blueprint) => self.build_traffic(group, flow, blueprint)?,
@@ -332,7 +332,7 @@ impl<'a> Builder<'a> {
         let first_hop_back = if blueprint.is_one_way() { None } else { Some(self.path_back(first_hop, flow)?) };
         let profile = Arc::new(self.stacks[flow.source.stack].clone());
         for _ in 0..flow.count {
-            let index = self.flows.fixed.len() as u32;
+            let index = self.flows.rows.len() as u32;
             let setting = SourceSetup {
                 address: Address { flow: index, first_hop },
                 return_address: first_hop_back.map(|first_hop| Address { flow: index, first_hop }),
@@ -373,7 +373,7 @@ impl<'a> Builder<'a> {
         }
         let size = flow.size.map(|size| size.0);
         for _ in 0..flow.count {
-            let number = self.flows.fixed.len() as u32;
+            let number = self.flows.rows.len() as u32;
             self.add_flow(group, flow, Endpoints::Tcp(template.connection(number, size)));
         }
         Ok(())
@@ -390,14 +390,15 @@ impl<'a> Builder<'a> {
         let (seed, path) = (self.specification.seed, self.ideals[group].path);
         let blueprint = flow.application.as_ref().map(Blueprint::new).transpose()?;
         for _ in 0..flow.count {
-            let start = start(seed, self.flows.fixed.len() as u64, flow);
+            let start = start(seed, self.flows.rows.len() as u64, flow);
             let arrivals = match given {
                 Some(given) => Arrivals::new(given, start, &path, seed, group as u64)?,
                 None => Arrivals::once(start),
             };
             let sessions = blueprint.clone().map(Sessions::new);
-            self.flows.groups.push(Group::new(template.clone(), arrivals, sessions));
-            self.add_flow(group, flow, Endpoints::Arrivals);
+            let stop = flow.stop.unwrap_or(Time::NEVER);
+            self.flows.rows.push(Row::Group(self.flows.groups.len()));
+            self.flows.groups.push(Group::new(template.clone(), start, stop, arrivals, sessions));
         }
         Ok(())
     }
@@ -426,10 +427,10 @@ impl<'a> Builder<'a> {
     }
 
     fn add_flow(&mut self, group: usize, flow: &FlowSpecification, endpoints: Endpoints) {
-        let index = self.flows.fixed.len() as u64;
+        let index = self.flows.rows.len() as u64;
         let seed = self.specification.seed;
         let overhead = overhead(self.overhead_limit(flow), seed, index as u32);
-        self.flows.fixed.push(Flow {
+        self.flows.rows.push(Row::Flow(Flow {
             endpoints,
             retransmission_armed: Time::NEVER,
             pacing: Source::NONE,
@@ -442,7 +443,7 @@ impl<'a> Builder<'a> {
             is_stopped: false,
             overhead,
             owner: None,
-        });
+        }));
     }
 }
 
