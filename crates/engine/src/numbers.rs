@@ -43,7 +43,7 @@ pub struct FlowGroup {
 pub struct Numbers {
     /// Bits that hold the group.
     bits: u32,
-    /// The flow of the specification that each group is.
+    /// The row that each group is.
     rows: Vec<u32>,
     /// Whether each group has sessions.
     has_sessions: Vec<bool>,
@@ -91,12 +91,7 @@ impl Numbers {
         self.has_sessions[group] && serial % 2 == 0
     }
 
-    /// The flow of the specification that a group is.
-    pub fn row_of_group(&self, group: usize) -> usize {
-        self.rows[group] as usize
-    }
-
-    /// The flow of the specification that a flow belongs to: itself, unless it arrived.
+    /// The row that a flow belongs to: its own, unless it arrived.
     pub fn row(&self, number: u32) -> usize {
         if number < FIRST_ARRIVED { number as usize } else { self.rows[self.group(number).0] as usize }
     }

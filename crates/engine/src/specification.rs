@@ -60,6 +60,12 @@ impl Specification {
         };
         self.flows.iter().map(group).collect()
     }
+
+    /// The names of a link's ends, for messages.
+    pub fn ends(&self, link: &LinkSpecification) -> String {
+        let name = |node: usize| self.nodes.get(node).map_or("?", String::as_str);
+        format!("{} -> {}", name(link.from), name(link.to))
+    }
 }
 
 /// A link in one direction.

@@ -18,7 +18,6 @@ use pyo3::exceptions::{PyException, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_engine::catalogue;
-use sojourn_engine::network;
 use sojourn_engine::queue::{Limit, RedParameters};
 use sojourn_engine::simulation::{self, Simulation, Stopped};
 use sojourn_engine::specification::Specification;
@@ -112,7 +111,7 @@ fn run<'py>(
 /// The base round-trip time of each entry of a specification's flows, in picoseconds; none where there is no way back.
 #[pyfunction]
 fn base_round_trips(specification: &str) -> PyResult<Vec<Option<u64>>> {
-    let round_trips = network::base_round_trips(&parse(specification)?);
+    let round_trips = simulation::base_round_trips(&parse(specification)?);
     Ok(round_trips.into_iter().map(|round_trip| round_trip.map(|each| each.0)).collect())
 }
 

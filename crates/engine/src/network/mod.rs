@@ -18,7 +18,7 @@ pub use frames::FramedQueue;
 pub use impairments::{Policer, Wire};
 pub use link::{Egress, InTransit, Link, Losses, Special};
 pub use measured_queue::{Device, MeasuredQueue};
-pub use round_trips::{RoundTrips, base_round_trips};
+pub use round_trips::{RoundTrips, delay_over};
 pub use routes::{END_OF_PATH, Hop, Routes};
 pub use transmitter::Transmitter;
 pub use varying::Varying;

@@ -1,28 +1,15 @@
 //! Base round-trip times, and the queue limits that depend on them.
 
-use super::Routes;
 use crate::queue::Limit;
-use crate::specification::{LinkSpecification, QueueLimit, Specification};
+use crate::specification::{LinkSpecification, QueueLimit};
 use crate::time::{Duration, PICOSECONDS_PER_SECOND};
 use crate::units::Rate;
 
 /// The packets in which a bandwidth-delay product is counted, in bytes.
 const REFERENCE_PACKET: u64 = 1500;
 
-/// The base round-trip time of each entry of the specification's flows: the propagation delays along the routes there and
-/// back, as they are at the start; none where a route is missing.
-pub fn base_round_trips(specification: &Specification) -> Vec<Option<Duration>> {
-    let (nodes, links) = (specification.nodes.len(), &specification.links);
-    let mut routes = Routes::default();
-    let mut delay = |from, to| {
-        let first = routes.path(from, to, nodes, links)?;
-        Some(delay_over(routes.links_from(first), links))
-    };
-    specification.flows.iter().map(|flow| Some(delay(flow.from, flow.to)? + delay(flow.to, flow.from)?)).collect()
-}
-
 /// The propagation delays of some links, added up.
-fn delay_over(crossed: impl IntoIterator<Item = usize>, links: &[LinkSpecification]) -> Duration {
+pub fn delay_over(crossed: impl IntoIterator<Item = usize>, links: &[LinkSpecification]) -> Duration {
     crossed.into_iter().fold(Duration::ZERO, |sum, link| sum + links[link].delay)
 }
 

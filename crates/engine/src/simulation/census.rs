@@ -1,5 +1,8 @@
 //! Conservation of packets.
 
+use super::Simulation;
+use crate::queue::QueueDiscipline;
+
 /// Where every packet is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Census {
@@ -21,5 +24,27 @@ impl Census {
     /// The law of conservation.
     pub fn is_complete(&self) -> bool {
         self.created == self.delivered + self.dropped + self.queued + self.in_transit + self.in_senders
+    }
+}
+
+impl Simulation {
+    /// Counts every packet.
+    pub fn census(&self) -> Census {
+        let mut census = Census {
+            created: self.created + self.network.duplicates,
+            delivered: self.delivered,
+            dropped: self.network.drops.total,
+            ..Census::default()
+        };
+        for link in &self.network.links {
+            census.in_transit += link.in_transit.len() as u64;
+            if let Some(queue) = link.egress.queue() {
+                census.queued += queue.discipline.packets();
+            }
+        }
+        for flow in self.flows.all() {
+            census.in_senders += flow.overhead.as_ref().map_or(0, |overhead| overhead.waiting.len() as u64);
+        }
+        census
     }
 }

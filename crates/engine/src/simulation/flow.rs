@@ -7,7 +7,7 @@ use crate::agenda::{Agenda, Source, Timer};
 use crate::application::{End, TransferKind};
 use crate::packet::{OptionsPool, Packet, flags};
 use crate::probe::{FlowSample, Transfer};
-use crate::random::Random;
+use crate::random::{Purpose, Random};
 use crate::result::{FlowResult, TcpResult, TransferCounts};
 use crate::tcp::connection::Connection;
 use crate::tcp::sender::SenderStatistics;
@@ -17,14 +17,14 @@ use crate::traffic::{RateBased, Traffic};
 /// What a flow is at its two ends. Most are connections, which stand in place: no pointer leads to them.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
-pub(super) enum Endpoints {
+pub enum Endpoints {
     Tcp(Connection),
     Traffic(Traffic),
 }
 
 /// A flow of the run.
 #[derive(Debug)]
-pub(super) struct Flow {
+pub struct Flow {
     pub endpoints: Endpoints,
     /// When the retransmission timer on the agenda fires; it is re-armed only then, however often the deadline moves.
     pub retransmission_armed: Time,
@@ -35,6 +35,7 @@ pub(super) struct Flow {
     /// What `retransmission_armed` is, for the delayed acknowledgement.
     pub delayed_ack_armed: Time,
     pub before_window: Counted,
+    /// Its group in the specification.
     pub group: usize,
     pub start: Time,
     /// When it is to be stopped; [`Time::NEVER`] if it is not.
@@ -48,7 +49,7 @@ pub(super) struct Flow {
 
 /// Of which session a flow is a direction of a connection.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Owner {
+pub struct Owner {
     /// The serial number of the session in its group.
     pub session: u32,
     /// The connection in the session.
@@ -65,7 +66,7 @@ pub(super) struct Owner {
 
 /// What a flow had counted when the measuring window opened.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counted {
+pub struct Counted {
     pub delivered: u64,
     pub retransmissions: u64,
     pub timeouts: u64,
@@ -73,7 +74,7 @@ pub(super) struct Counted {
 
 /// Packets that wait for their sender's random overhead to pass.
 #[derive(Debug)]
-pub(super) struct Overhead {
+pub struct Overhead {
     pub limit: Duration,
     pub random: Random,
     pub waiting: VecDeque<(Time, Packet)>,
@@ -210,7 +211,35 @@ impl Endpoints {
     }
 }
 
+impl Overhead {
+    /// That of a flow's sender, if it has any.
+    pub fn new(limit: Duration, seed: u64, number: u32) -> Option<Box<Overhead>> {
+        (limit > Duration::ZERO).then(|| {
+            let random = Random::stream(seed, Purpose::SenderOverhead, number.into());
+            Box::new(Overhead { limit, random, waiting: VecDeque::new() })
+        })
+    }
+}
+
 impl Flow {
+    /// One that starts then and is not stopped.
+    pub fn new(endpoints: Endpoints, group: usize, start: Time, overhead: Option<Box<Overhead>>) -> Flow {
+        Flow {
+            endpoints,
+            retransmission_armed: Time::NEVER,
+            pacing: Source::NONE,
+            pacing_armed: Time::NEVER,
+            delayed_ack_armed: Time::NEVER,
+            before_window: Counted::default(),
+            group,
+            start,
+            stop: Time::NEVER,
+            is_stopped: false,
+            overhead,
+            owner: None,
+        }
+    }
+
     /// Arms the timers that its sender now wants.
     #[inline(always)]
     pub fn arm_sender_timers(&mut self, number: u32, agenda: &mut Agenda) {

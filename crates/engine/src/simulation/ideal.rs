@@ -1,6 +1,9 @@
 //! How long a transfer takes at least.
 
 use crate::application::TransferKind;
+use crate::network::delay_over;
+use crate::specification::LinkSpecification;
+use crate::tcp::profile::StackProfile;
 use crate::time::Duration;
 use crate::workload::SlowestLink;
 
@@ -16,6 +19,21 @@ pub struct Ideal {
 }
 
 impl Ideal {
+    /// Over links there and back, for packets of a stack whose SYN has this size.
+    pub fn new(links: &[LinkSpecification], there: &[usize], back: &[usize], stack: &StackProfile, syn: u64) -> Ideal {
+        let delay = |way: &[usize]| delay_over(way.iter().copied(), links);
+        Ideal {
+            path: SlowestLink {
+                rate: there.iter().map(|link| links[*link].rate).min().unwrap_or_default(),
+                segment: stack.segment_size.0,
+                overhead: stack.segment_overhead(),
+                syn,
+            },
+            round_trip: delay(there) + delay(back),
+            there: delay(there),
+        }
+    }
+
     /// The least time that something takes: of a request, a round trip and the transmission of the response; of a page, as of the transfer
     /// of all its bytes, whose last round trip is that of the first request; of a report, the way there and its transmission.
     pub fn of_kind(&self, kind: TransferKind, bytes: u64) -> Duration {

@@ -1,10 +1,13 @@
 //! What is to be seen of a run under way. Looking changes nothing.
 
 use super::Simulation;
-use super::arrived::Row;
-use super::flow::Flow;
-use crate::probe::{FlowSample, QueueProbe, QueueTotals, Series};
+use super::flow::{Endpoints, Flow};
+use super::flows::Row;
+use crate::probe::{End, FlowSample, Passage, QueueProbe, QueueTotals, Series};
 use crate::queue::QueueDiscipline;
+use crate::tcp::congestion::Algorithm;
+use crate::tcp::sender::TcpInfo;
+use crate::time::Time;
 
 /// A queue as it stands.
 #[derive(Clone, Copy, Debug)]
@@ -62,5 +65,41 @@ impl Simulation {
             }
             Row::Group(group) => FlowLook { bytes_delivered: self.flows.groups[*group].delivered(), sample: None },
         })
+    }
+
+    /// The congestion control of a flow, as it stands; none if the flow has none.
+    pub fn algorithm(&self, flow: usize) -> Option<&Algorithm> {
+        match &self.flows.rows[flow] {
+            Row::Flow(Flow { endpoints: Endpoints::Tcp(connection), .. }) => Some(connection.sender.algorithm()),
+            Row::Flow(Flow { endpoints: Endpoints::Traffic(_), .. }) => None,
+            Row::Group(group) => Some(&self.flows.groups[*group].template.algorithm),
+        }
+    }
+
+    /// The state of a flow's connection; none if the flow has none.
+    pub fn tcp_info(&self, flow: usize) -> Option<TcpInfo> {
+        match &self.flows.rows[flow] {
+            Row::Flow(Flow { endpoints: Endpoints::Tcp(connection), .. }) => Some(connection.sender.info()),
+            _ => None,
+        }
+    }
+
+    /// Records what passes an end of a link from now on. That changes nothing else.
+    ///
+    /// # Errors
+    /// One line if there is no such link.
+    pub fn record(&mut self, link: usize, end: End) -> Result<(), String> {
+        let links = self.network.links.len();
+        if link >= links {
+            return Err(format!("link {link} does not exist; there are {links}"));
+        }
+        self.network.record_at(link, end);
+        Ok(())
+    }
+
+    /// The recorded packets that pass before a moment, in order of time, each once. All of them are known when whatever
+    /// happens before that moment has happened.
+    pub fn take_passages_before(&mut self, moment: Time) -> Vec<Passage> {
+        self.network.take_passages_before(moment)
     }
 }

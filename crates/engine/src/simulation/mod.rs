@@ -1,12 +1,19 @@
 //! A run: processes the events of a network and its flows in order.
 
-mod arrived;
+mod amounts;
+mod arrivals;
 mod build;
 mod census;
 mod flow;
+mod flows;
+mod group;
 mod ideal;
 mod look;
+mod measuring;
 mod memory;
+mod open_sessions;
+mod places;
+mod plan;
 mod sessions;
 
 use std::sync::Arc;
@@ -15,26 +22,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::agenda::{Due, Timer};
 use crate::application::Action;
 use crate::failure::Failure;
-use crate::network::{END_OF_PATH, Egress, Network};
+use crate::network::{END_OF_PATH, Network};
 use crate::numbers::FIRST_ARRIVED;
 use crate::packet::{Packet, flags};
 use crate::plugin::{Plugins, Unloaded};
-use crate::probe::{End, Passage, QueueSample, Series, Transfers};
+use crate::probe::{Series, Transfers};
 use crate::queue::QueueDiscipline;
-use crate::result::{QueueResult, RunResult};
+use crate::result::RunResult;
 use crate::specification::Specification;
-use crate::tcp::congestion::Algorithm;
-use crate::tcp::sender::TcpInfo;
 use crate::time::{Duration, Time};
-use arrived::{Flows, Row};
-use build::Built;
-use flow::{Endpoints, Flow};
-use memory::{MOST_PACKETS, count};
+use amounts::count;
+use build::{Built, build};
+use flows::{Flows, Row};
+use memory::MOST_PACKETS;
+use plan::Plan;
 
-pub use build::{Layout, carried, check_whole as check, flow_starts, layout, loads, long_lived, memory};
+pub use build::check;
 pub use census::Census;
 pub use ideal::Ideal;
 pub use look::{FlowLook, QueueLook};
+pub use memory::memory;
+pub use plan::{Layout, base_round_trips, carried, flow_starts, layout, loads, long_lived};
 
 /// A run under way.
 #[derive(Debug)]
@@ -45,7 +53,7 @@ pub struct Simulation {
     flows: Flows,
     /// Of each group of the specification.
     ideals: Vec<Ideal>,
-    /// Of each flow of the specification.
+    /// Of each row.
     long_lived: Arc<[bool]>,
     transfers: Transfers,
     outbox: Vec<Packet>,
@@ -91,13 +99,14 @@ impl Simulation {
     /// # Errors
     /// One line that says what in the specification is wrong and what is allowed.
     pub fn with_plugins(specification: &Specification, plugins: &dyn Plugins) -> Result<Simulation, String> {
-        let Built { network, flows, ideals, long_lived, .. } = build::build(specification, plugins)?;
+        let mut plan = Plan::new(specification, plugins)?;
+        let Built { network, flows, long_lived, .. } = build(&mut plan, plugins)?;
         let mut simulation = Simulation {
             now: Time::ZERO,
             end: specification.duration,
             network,
             flows,
-            ideals,
+            ideals: plan.groups.iter().map(|group| group.ideal).collect(),
             long_lived,
             transfers: Transfers::default(),
             outbox: Vec::new(),
@@ -189,11 +198,11 @@ impl Simulation {
 
     /// Processes what happens before a moment, or before the end if that is earlier, but at most a number of events.
     /// Whether all of it has happened.
-    // Not inlined, so that there is one loop: what it calls for each event is then called nowhere else, and is inlined into
-    // it down to `Sender::on_ack`. With a second loop a packet takes 130 instructions more.
+    // Not inlined: a single call site lets LLVM inline the whole event path down to `Sender::on_ack`. With a second loop a packet takes
+    // 130 instructions more.
     #[inline(never)]
     pub fn advance(&mut self, until: Time, most_events: u64) -> bool {
-        // Meanwhile that moment is the end, so that `step` has no more to look at.
+        // Temporarily shortens the run, so that `step` checks one bound.
         let end = self.end;
         self.end = until.min(end);
         let is_there = (0..most_events).any(|_| !self.step());
@@ -204,15 +213,6 @@ impl Simulation {
     /// The time of the latest event.
     pub fn now(&self) -> Time {
         self.now
-    }
-
-    /// The congestion control of a flow, as it stands; none if the flow has none.
-    pub fn algorithm(&self, flow: usize) -> Option<&Algorithm> {
-        match &self.flows.rows[flow] {
-            Row::Flow(Flow { endpoints: Endpoints::Tcp(connection), .. }) => Some(connection.sender.algorithm()),
-            Row::Flow(Flow { endpoints: Endpoints::Traffic(_), .. }) => None,
-            Row::Group(group) => Some(&self.flows.groups[*group].template.algorithm),
-        }
     }
 
     /// Processes the next event. False when none is left before the end.
@@ -286,20 +286,6 @@ impl Simulation {
         }
     }
 
-    /// A connection that arrived and has ended makes room.
-    #[inline(never)]
-    fn end_if_over(&mut self, number: u32) {
-        if self.flows.has_session(number) {
-            return self.attend_sender(number);
-        }
-        let Some(flow) = self.flows.take_ended(number, self.now) else { return };
-        let row = self.flows.numbers.row(number);
-        if let Some(transfer) = flow.transfer(row, &self.ideals[flow.group]) {
-            self.transfers.add(transfer);
-        }
-        self.let_think(self.flows.numbers.group(number).0);
-    }
-
     /// Arms the timer that a receiver now wants, and sends its answer.
     fn after_receiver(&mut self, number: u32, answer: Option<Packet>) {
         let Some(flow) = self.flows.get_mut(number) else { return };
@@ -357,48 +343,6 @@ impl Simulation {
         let Some(flow) = self.flows.get_mut(number) else { return };
         flow.endpoints.start(self.now, &mut self.outbox, &mut self.network.options);
         self.after_sender(number);
-    }
-
-    /// The first connection of a group is to arrive.
-    fn await_arrival(&mut self, group: usize) {
-        let of_run = &mut self.flows.groups[group];
-        of_run.next = of_run.arrivals.next();
-        let users = of_run.arrivals.users();
-        self.arm_arrival(group);
-        for _ in 0..users {
-            self.let_think(group);
-        }
-    }
-
-    /// A user of a group begins to think.
-    fn let_think(&mut self, group: usize) {
-        let of_run = &mut self.flows.groups[group];
-        if let Some(think) = of_run.arrivals.think()
-            && !of_run.is_stopped
-        {
-            self.network.agenda.set_timer(Timer::Arrival(group as u32), self.now + think);
-        }
-    }
-
-    fn arm_arrival(&mut self, group: usize) {
-        if let Some(arrival) = self.flows.groups[group].next {
-            self.network.agenda.set_timer(Timer::Arrival(group as u32), arrival.time);
-        }
-    }
-
-    fn on_flow_arrival(&mut self, group: usize) {
-        let Flows { groups, numbers, .. } = &mut self.flows;
-        let of_run = &mut groups[group];
-        if of_run.sessions.is_some() {
-            return self.on_session_arrival(group);
-        }
-        let of_user = of_run.arrivals.size().filter(|_| !of_run.is_stopped);
-        let Some(size) = of_user.or(of_run.next.map(|arrival| arrival.size)) else { return };
-        let serial = of_run.arrive(size, |serial| numbers.number(group, serial), self.now);
-        of_run.next = of_run.arrivals.next();
-        let number = numbers.number(group, serial);
-        self.start_flow(number);
-        self.arm_arrival(group);
     }
 
     fn stop_row(&mut self, row: u32) {
@@ -488,139 +432,6 @@ impl Simulation {
             if let Some((time, _)) = queue.rate_changes.last() {
                 self.network.agenda.set_timer(Timer::LinkRate(link), *time);
             }
-        }
-    }
-
-    fn open_window(&mut self) {
-        for link in &mut self.network.links {
-            link.transmitter.open_window(self.now);
-            if let Some(queue) = link.egress.queue_mut()
-                && let Some(probe) = &mut queue.probe
-            {
-                probe.open_window(self.now, link.transmitter.remaining(self.now));
-            }
-        }
-        self.network.drops.open_window();
-        for row in &mut self.flows.rows {
-            if let Row::Flow(flow) = row {
-                flow.open_window(self.now);
-            }
-        }
-        for group in &mut self.flows.groups {
-            group.open_window(self.now);
-        }
-    }
-
-    fn sample_queues(&mut self) {
-        for (index, link) in self.network.links.iter().enumerate() {
-            if let Some(queue) = link.egress.queue() {
-                let (packets, bytes) = (queue.discipline.packets(), queue.discipline.bytes());
-                let drops = queue.probe.as_ref().map(|probe| probe.totals().counts.drops());
-                self.series.queues.push(QueueSample { time: self.now, link: index, packets, bytes, drops });
-            }
-        }
-        if let Some(interval) = self.queue_series {
-            self.network.agenda.set_timer(Timer::SampleQueues, self.now + interval);
-        }
-    }
-
-    fn sample_flows(&mut self) {
-        for (row, flow) in self.flows.fixed() {
-            self.series.flows.extend(flow.endpoints.sample(self.now, row));
-        }
-        if let Some(interval) = self.flow_series {
-            self.network.agenda.set_timer(Timer::SampleFlows, self.now + interval);
-        }
-    }
-
-    /// Records what passes an end of a link from now on. That changes nothing else.
-    ///
-    /// # Errors
-    /// One line if there is no such link.
-    pub fn record(&mut self, link: usize, end: End) -> Result<(), String> {
-        let links = self.network.links.len();
-        if link >= links {
-            return Err(format!("link {link} does not exist; there are {links}"));
-        }
-        self.network.record_at(link, end);
-        Ok(())
-    }
-
-    /// The recorded packets that pass before a moment, in order of time, each once. All of them are known when whatever
-    /// happens before that moment has happened.
-    pub fn take_passages_before(&mut self, moment: Time) -> Vec<Passage> {
-        self.network.take_passages_before(moment)
-    }
-
-    /// The state of a flow's connection; none if the flow has none.
-    pub fn tcp_info(&self, flow: usize) -> Option<TcpInfo> {
-        match &self.flows.rows[flow] {
-            Row::Flow(Flow { endpoints: Endpoints::Tcp(connection), .. }) => Some(connection.sender.info()),
-            _ => None,
-        }
-    }
-
-    /// Counts every packet.
-    pub fn census(&self) -> Census {
-        let mut census = Census {
-            created: self.created + self.network.duplicates,
-            delivered: self.delivered,
-            dropped: self.network.drops.total,
-            ..Census::default()
-        };
-        for link in &self.network.links {
-            census.in_transit += link.in_transit.len() as u64;
-            if let Some(queue) = link.egress.queue() {
-                census.queued += queue.discipline.packets();
-            }
-        }
-        for flow in self.flows.all() {
-            census.in_senders += flow.overhead.as_ref().map_or(0, |overhead| overhead.waiting.len() as u64);
-        }
-        census
-    }
-
-    /// The result of a run that has come to its end.
-    pub fn finish(mut self) -> RunResult {
-        debug_assert!(self.census().is_complete(), "{:?}", self.census());
-        let (drops, opens, end) = (&self.network.drops.data, self.window_opens, self.end);
-        for (row, flow) in self.flows.fixed() {
-            if let Some(transfer) = flow.transfer(row, &self.ideals[flow.group]) {
-                self.transfers.add(transfer);
-            }
-        }
-        let Flows { rows, mut groups, .. } = self.flows;
-        // In place: of many flows there are never both all states and all results.
-        let told = drops.iter().zip(self.long_lived.iter());
-        let results = rows.into_iter().zip(told).map(|(row, (drops, long_lived))| match row {
-            Row::Flow(flow) => flow.into_result(*long_lived, *drops, opens, end),
-            Row::Group(group) => groups[group].result(*drops, opens, end),
-        });
-        let mut flows: Vec<_> = results.collect();
-        flows.shrink_to_fit();
-        let mut queues = Vec::new();
-        for (index, mut link) in self.network.links.into_iter().enumerate() {
-            if let Some(queue) = link.egress.queue_mut()
-                && let Some(probe) = queue.probe.take()
-            {
-                let mut statistics = probe.close(self.end, link.transmitter.remaining(self.end));
-                // Of frames the medium's time counts: they carry more than their packets.
-                if let Egress::Queue(_) = link.egress
-                    && let Some(share) = link.transmitter.use_of_changing_rate(statistics.window.bytes_sent, self.end)
-                {
-                    statistics.busy_share = share;
-                }
-                let link_losses = link.special.map_or(0, |special| special.lost);
-                queues.push(QueueResult { link: index, link_losses, statistics });
-            }
-        }
-        RunResult {
-            flows,
-            queues,
-            series: self.series,
-            transfers: self.transfers.into_rows(),
-            events: self.events,
-            data_packets_delivered: self.data_packets_delivered,
         }
     }
 }

@@ -5,58 +5,16 @@
 //! acknowledgement of the other direction at once, in a packet of its own.
 
 use super::Simulation;
-use super::arrived::{Flows, Group, Places};
 use super::flow::{Endpoints, Flow, Owner};
+use super::flows::Flows;
+use super::open_sessions::Running;
 use crate::agenda::Timer;
-use crate::application::{Action, Application, Blueprint, Context, End, Event, Session, TransferKind};
+use crate::application::{Action, Application, Context, End, Event, TransferKind};
 use crate::numbers::FIRST_ARRIVED;
 use crate::probe::Transfer;
-use crate::random::{Purpose, Random};
 use crate::tcp::connection::Connection;
 use crate::tcp::sender::State;
 use crate::time::Time;
-use crate::video::Playback;
-
-/// The sessions of a group.
-#[derive(Debug)]
-pub(super) struct Sessions {
-    blueprint: Blueprint,
-    begun: u64,
-    pub open: Places<Running>,
-    /// What viewers have seen in sessions that are over, if the sessions are video.
-    seen: Option<Playback>,
-}
-
-/// A session under way.
-#[derive(Debug)]
-pub(super) struct Running {
-    session: Session,
-    random: Random,
-    /// When its timer expires, if it does.
-    wakes: Time,
-    /// Of each connection the numbers of the directions from the client and from the server.
-    connections: Vec<(u32, u32)>,
-}
-
-impl Sessions {
-    pub fn new(blueprint: Blueprint) -> Sessions {
-        Sessions { blueprint, begun: 0, open: Places::default(), seen: None }
-    }
-
-    /// The measuring window opens.
-    pub fn open_window(&mut self, now: Time) {
-        self.seen = self.seen.map(|seen| seen.in_new_window());
-        for running in self.open.iter_mut() {
-            running.session.open_window(now);
-        }
-    }
-
-    /// What viewers have seen in all sessions, if these are video.
-    pub fn seen(&mut self, now: Time) -> Option<Playback> {
-        let open = self.open.iter_mut().filter_map(|running| running.session.playback(now));
-        self.seen.into_iter().chain(open).reduce(Playback::with)
-    }
-}
 
 impl Flows {
     /// Whether a flow is a direction of a connection of a session.
@@ -73,57 +31,6 @@ impl Flows {
             Endpoints::Tcp(connection) => Some(connection),
             Endpoints::Traffic(_) => None,
         }
-    }
-}
-
-impl Group {
-    /// All sessions are over. Their connections are not.
-    pub fn abort_sessions(&mut self, now: Time) {
-        self.note_open(now);
-        if let Some(sessions) = &mut self.sessions {
-            self.totals.aborted += sessions.open.taken as u64;
-            sessions.seen = sessions.seen(now);
-            sessions.open = Places::default();
-        }
-    }
-
-    fn begin_session(&mut self, number: impl Fn(u32) -> u32, now: Time) -> Option<u32> {
-        self.note_open(now);
-        let seed = self.template.seed;
-        let sessions = self.sessions.as_mut()?;
-        let session = sessions.blueprint.begin(sessions.begun);
-        sessions.begun += 1;
-        Some(sessions.open.insert(|serial| {
-            let random = Random::stream(seed, Purpose::Session, u64::from(number(serial)));
-            Running { session, random, wakes: Time::NEVER, connections: Vec::new() }
-        }))
-    }
-
-    fn end_session(&mut self, session: u32, now: Time) -> Option<Running> {
-        self.note_open(now);
-        let sessions = self.sessions.as_mut()?;
-        let mut running = sessions.open.remove(session)?;
-        sessions.seen = sessions.seen.into_iter().chain(running.session.playback(now)).reduce(Playback::with);
-        Some(running)
-    }
-
-    /// Adds both directions of a connection.
-    fn open_connection(&mut self, session: u32, number: impl Fn(u32) -> u32, now: Time) -> Option<u32> {
-        let running = self.sessions.as_mut()?.open.get_mut(session)?;
-        let connection = running.connections.len() as u32;
-        let mut other = 0;
-        let [up, down] = [(0, End::Client), (1, End::Server)].map(|(remainder, sends)| {
-            let (template, owner) =
-                (&self.template, Owner { session, connection, sends, other, is_open: false, awaited_room: 0 });
-            let serial = self.open.insert_at(remainder, 2, |serial| template.direction(number(serial), owner, now));
-            other = number(serial);
-            serial
-        });
-        if let Some(Flow { owner: Some(owner), .. }) = self.open.get_mut(up) {
-            owner.other = number(down);
-        }
-        running.connections.push((number(up), number(down)));
-        Some(number(up))
     }
 }
 
@@ -317,25 +224,22 @@ impl Simulation {
                 self.network.agenda.set_timer(timer, time.max(self.now));
             }
             Action::Complete { kind, start, bytes } => {
-                let row = self.flows.numbers.row_of_group(group);
-                let ideal = self.ideals[self.flows.groups[group].template.group].of_kind(kind, bytes);
+                let Flows { groups, numbers, .. } = &mut self.flows;
+                let ideal = self.ideals[groups[group].template.group].of_kind(kind, bytes);
                 if kind == TransferKind::Report {
                     // Their session never ends.
-                    self.flows.groups[group].totals.completed += 1;
+                    groups[group].totals.completed += 1;
                 }
-                let (retransmissions, timeouts) = (0, 0);
-                let (flow, completed) = (row as u32, self.now);
-                let stands_for = 1;
                 self.transfers.add(Transfer {
                     kind,
-                    flow,
+                    flow: numbers.row(numbers.number(group, session)) as u32,
                     start,
-                    completed,
+                    completed: self.now,
                     bytes,
                     ideal,
-                    retransmissions,
-                    timeouts,
-                    stands_for,
+                    retransmissions: 0,
+                    timeouts: 0,
+                    stands_for: 1,
                 });
             }
             Action::End(end) => self.close(group, session, end),

@@ -1,62 +1,156 @@
-//! The links of a run, and the sources of events that they and paced flows are.
+//! The links of a run, and the event sources they need.
 
 use std::sync::Arc;
 
-use super::Builder;
 use crate::agenda::{Due, Sequence, Source};
 use crate::network::{
-    Device, Egress, FramedQueue, Link, Losses, MeasuredQueue, Policer, RoundTrips, Special, Transmitter, Varying, Wire,
+    Device, Egress, FramedQueue, Link, Losses, MeasuredQueue, Policer, Special, Transmitter, Varying, Wire,
 };
+use crate::plugin::Plugins;
 use crate::probe::{LossEpochs, QueueProbe};
 use crate::queue::{Discipline, FlowTable, Limit, Outcome, PluginDiscipline, QueueDiscipline};
 use crate::random::{Purpose, Random};
-use crate::simulation::arrived::Row;
-use crate::simulation::memory::Way;
-use crate::specification::{FlowSpecification, LinkChange, LinkSpecification, SourceSpecification, Specification};
+use crate::simulation::plan::{Plan, limits, long_lived};
+use crate::specification::{LinkChange, LinkSpecification, QueueSpecification, Specification, Trace};
 use crate::time::{Duration, Time};
-use crate::traffic;
 use crate::units::Rate;
 
-/// Whether the flows of each entry of the specification are long-lived: they want as much as they can get, and are there for the
-/// measuring window, whatever the seed and their fate. Applications have an end of data, a rate or a time to stop, or arrive; a flow that
-/// the network refuses, or that gives up, still counts. One may start until a tenth of the window has passed: with starts spread at
-/// random, few scenarios have a warm-up that covers them, and it lowers Jain's index of two flows by less than 0.003.
-pub fn long_lived(specification: &Specification) -> Vec<bool> {
-    let latest = specification.warm_up + Duration(specification.duration.since(specification.warm_up).0 / 10);
-    let wants_more = |source: &SourceSpecification| {
-        let blueprint = traffic::Blueprint::of(&source.name, &source.parameters);
-        source.plugin.is_some() || !matches!(blueprint, Ok(Some(paced)) if paced.offered().is_some())
+/// What is built of a plan's links.
+pub struct Links {
+    pub links: Vec<Link>,
+    pub sources: Vec<Due>,
+    /// Of each row; see [`long_lived`].
+    pub long_lived: Arc<[bool]>,
+}
+
+/// # Errors
+/// One line if a discipline is wrong.
+pub fn build(plan: &mut Plan, plugins: &dyn Plugins) -> Result<Links, String> {
+    let links = &plan.specification.links;
+    plan.routes.find_followers(|index, feeder| {
+        let link = &links[index as usize];
+        link.queue.is_none() && link.is_plain() && !links[feeder as usize].reorders()
+    });
+    let with_arrivals = plan.routes.links_with_arrivals();
+    let limits = limits(plan.specification, &plan.round_trips)?;
+    let mut builder = Builder {
+        plan,
+        plugins,
+        flows: Arc::new(FlowTable::new(&plan.specification.flow_groups())),
+        epochs: Epochs::new(plan),
+        sources: Vec::new(),
     };
-    let is_long_lived = |flow: &FlowSpecification| {
-        flow.size.is_none()
-            && flow.arrivals.is_none()
-            && flow.application.is_none()
-            && flow.stop.is_none()
-            && flow.start + flow.start_within <= latest
-            && wants_more(&flow.source)
-    };
-    specification.flows.iter().map(is_long_lived).collect()
+    let mut built = Vec::new();
+    for (index, (link, limit)) in links.iter().zip(limits).enumerate() {
+        built.push(builder.link(index, link, limit, with_arrivals.contains(&(index as u32)))?);
+    }
+    Ok(Links { links: built, sources: builder.sources, long_lived: builder.epochs.long_lived })
+}
+
+struct Builder<'a> {
+    plan: &'a Plan<'a>,
+    plugins: &'a dyn Plugins,
+    flows: Arc<FlowTable>,
+    epochs: Epochs,
+    sources: Vec<Due>,
+}
+
+impl Builder<'_> {
+    fn link(
+        &mut self,
+        index: usize,
+        given: &LinkSpecification,
+        limit: Option<Limit>,
+        has_arrivals: bool,
+    ) -> Result<Link, String> {
+        let Specification { seed, duration: end, .. } = *self.plan.specification;
+        let link = given.with_all_changes(seed, end);
+        let link = link.as_ref();
+        let egress = match &link.queue {
+            None => Egress::Unlimited,
+            Some(queue) => {
+                let misfit = |error: String| format!("queue {}: {error}", self.plan.specification.ends(link));
+                let discipline = self.discipline(queue, link.rate, limit).map_err(misfit)?;
+                let queue = self.queue(index, link, discipline);
+                match link.aggregation {
+                    None => Egress::Queue(Box::new(queue)),
+                    Some(aggregation) => Egress::Frames(Box::new(FramedQueue::new(queue, aggregation))),
+                }
+            }
+        };
+        let arrivals = if has_arrivals { self.source(Due::Arrival(index as u32)) } else { Source::NONE };
+        let (rate, rates) = over_time(link.rate, rate_changes(link), link.rate_trace.as_ref(), Rate, end);
+        let delays = changes(link, |change| change.delay);
+        let (delay, delays) = over_time(link.delay, delays, link.delay_trace.as_ref(), Duration, end);
+        let special = (!link.is_plain()).then(|| {
+            let ratio = Varying::new(link.loss, changes(link, |change| change.loss));
+            let random = Random::stream(seed, Purpose::Loss, index as u64);
+            Box::new(Special {
+                policer: link.impairments.policer.map(Policer::new),
+                losses: Some(Losses::new(link.drop.clone(), ratio, random)),
+                wire: Some(Wire::new(&link.impairments, seed, index as u64)),
+                ..Special::default()
+            })
+        });
+        let transmitter = Transmitter::new(rate, rates.iter().copied(), link.framing);
+        Ok(Link::new(transmitter, Varying::new(delay, delays), egress, special, arrivals))
+    }
+
+    fn discipline(&self, queue: &QueueSpecification, rate: Rate, limit: Option<Limit>) -> Result<Discipline, String> {
+        let mut discipline = match queue.plugin {
+            None => Discipline::new(&queue.name, limit, &queue.parameters)?,
+            Some(plugin) => {
+                let plugin = self.plugins.queue(plugin, &queue.parameters)?;
+                Discipline::Plugin(PluginDiscipline::new(plugin, self.plugins.failure(), limit)?)
+            }
+        };
+        discipline.set_link_rate(rate);
+        discipline.set_flows(&self.flows)?;
+        Ok(discipline)
+    }
+
+    fn queue(&mut self, index: usize, link: &LinkSpecification, discipline: Discipline) -> MeasuredQueue {
+        let Specification { seed, probe, .. } = self.plan.specification;
+        let epochs = || self.epochs.of(index, link.rate, self.plan.round_trips.over(index));
+        MeasuredQueue {
+            holds_back: discipline.holds_back(),
+            discipline,
+            random: Random::stream(*seed, Purpose::Queue, index as u64),
+            outcome: Outcome::default(),
+            probe: probe.queue_statistics.then(|| QueueProbe::new(epochs())),
+            rate_changes: rate_changes(link).filter(|(_, rate)| *rate > Rate(0)).rev().collect(),
+            device: Device::new(link.device_queue),
+            room: self.source(Due::DeviceHasRoom(index as u32)),
+            asks: false,
+            filled: Sequence::FIRST,
+        }
+    }
+
+    fn source(&mut self, due: Due) -> Source {
+        self.sources.push(due);
+        Source(self.sources.len() as u32 - 1)
+    }
 }
 
 /// What congestion epochs are found from.
-pub(super) struct Epochs {
-    /// Which flows are long-lived.
-    pub(super) long_lived: Arc<[bool]>,
+struct Epochs {
+    /// Which rows are long-lived.
+    long_lived: Arc<[bool]>,
     /// How many of them cross each link.
     crossing: Vec<u64>,
 }
 
 impl Epochs {
-    pub(super) fn new(specification: &Specification, ways: &[Way]) -> Epochs {
-        let mut long_lived = Vec::new();
-        let mut crossing = vec![0; specification.links.len()];
-        for ((flow, way), counts) in specification.flows.iter().zip(ways).zip(self::long_lived(specification)) {
-            long_lived.extend(std::iter::repeat_n(counts, flow.count as usize));
+    fn new(plan: &Plan) -> Epochs {
+        let mut rows = Vec::new();
+        let mut crossing = vec![0; plan.specification.links.len()];
+        for (group, counts) in plan.groups.iter().zip(long_lived(plan.specification)) {
+            rows.extend(std::iter::repeat_n(counts, group.flow.count as usize));
             if counts {
-                way.there.iter().for_each(|link| crossing[*link] += flow.count);
+                group.way.there.iter().for_each(|link| crossing[*link] += group.flow.count);
             }
         }
-        Epochs { long_lived: long_lived.into(), crossing }
+        Epochs { long_lived: rows.into(), crossing }
     }
 
     /// Those at a link; none if no long-lived flow crosses it.
@@ -66,113 +160,21 @@ impl Epochs {
     }
 }
 
-/// What the disciplines of the links hold at most; none for links without a discipline or a limit.
-///
-/// # Errors
-/// One line if a limit has no packets.
-pub(super) fn limits(specification: &Specification, round_trips: &RoundTrips) -> Result<Vec<Option<Limit>>, String> {
-    let limit = |(index, link): (usize, &LinkSpecification)| {
-        let Some(limit) = link.queue.as_ref().and_then(|queue| queue.limit) else { return Ok(None) };
-        let limit = round_trips.limit(index, link.rate, limit);
-        limit.map(Some).map_err(|error| misfit(specification, link, &error))
-    };
-    specification.links.iter().enumerate().map(limit).collect()
-}
-
-/// What is wrong with the queue of a link.
-fn misfit(specification: &Specification, link: &LinkSpecification, error: &str) -> String {
-    format!("queue {} -> {}: {error}", specification.nodes[link.from], specification.nodes[link.to])
-}
-
-/// The links, and the sources of events that they are.
-pub(super) fn build_links(builder: &mut Builder, epochs: &Epochs) -> Result<(Vec<Link>, Vec<Due>), String> {
-    let Builder { specification, plugins, routes, round_trips, .. } = builder;
-    let links = &specification.links;
-    routes.find_followers(|index, feeder| {
-        let link = &links[index as usize];
-        link.queue.is_none() && link.is_plain() && !links[feeder as usize].reorders()
-    });
-    let with_arrivals = routes.links_with_arrivals();
-    let mut sources = Vec::new();
-    let mut source = |due| {
-        sources.push(due);
-        Source(sources.len() as u32 - 1)
-    };
-    let mut built = Vec::new();
-    let limits = limits(specification, round_trips)?;
-    let flows = Arc::new(FlowTable::new(&specification.flow_groups()));
-    for (index, link) in links.iter().enumerate() {
-        let link = link.with_all_changes(specification.seed, specification.duration);
-        let link = link.as_ref();
-        let egress = match &link.queue {
-            None => Egress::Unlimited,
-            Some(queue) => {
-                let misfit = |error: String| misfit(specification, link, &error);
-                let limit = limits[index];
-                let discipline = match queue.plugin {
-                    None => Discipline::new(&queue.name, limit, &queue.parameters),
-                    Some(plugin) => plugins
-                        .queue(plugin, &queue.parameters)
-                        .and_then(|queue| PluginDiscipline::new(queue, plugins.failure(), limit))
-                        .map(Discipline::Plugin),
-                };
-                let mut discipline = discipline.map_err(misfit)?;
-                discipline.set_link_rate(link.rate);
-                discipline.set_flows(&flows).map_err(misfit)?;
-                let queue = MeasuredQueue {
-                    holds_back: discipline.holds_back(),
-                    discipline,
-                    random: Random::stream(specification.seed, Purpose::Queue, index as u64),
-                    outcome: Outcome::default(),
-                    probe: specification
-                        .probe
-                        .queue_statistics
-                        .then(|| QueueProbe::new(epochs.of(index, link.rate, round_trips.over(index)))),
-                    rate_changes: rate_changes(link).filter(|(_, rate)| *rate > Rate(0)).rev().collect(),
-                    device: Device::new(link.device_queue),
-                    room: source(Due::DeviceHasRoom(index as u32)),
-                    asks: false,
-                    filled: Sequence::FIRST,
-                };
-                match link.aggregation {
-                    None => Egress::Queue(Box::new(queue)),
-                    Some(aggregation) => Egress::Frames(Box::new(FramedQueue::new(queue, aggregation))),
-                }
-            }
-        };
-        let arrivals =
-            if with_arrivals.contains(&(index as u32)) { source(Due::Arrival(index as u32)) } else { Source::NONE };
-        let transmitter = match &link.rate_trace {
-            None => Transmitter::new(link.rate, rate_changes(link), link.framing),
-            Some(trace) => {
-                let rates = trace.changes(specification.duration);
-                Transmitter::new(
-                    Rate(trace.first()),
-                    rates.iter().map(|(time, rate)| (*time, Rate(*rate))),
-                    link.framing,
-                )
-            }
-        };
-        let delay = match &link.delay_trace {
-            None => Varying::new(link.delay, changes(link, |change| change.delay)),
-            Some(trace) => {
-                let delays = trace.changes(specification.duration);
-                Varying::new(Duration(trace.first()), delays.iter().map(|(time, delay)| (*time, Duration(*delay))))
-            }
-        };
-        let special = (!link.is_plain()).then(|| {
-            let ratio = Varying::new(link.loss, changes(link, |change| change.loss));
-            let random = Random::stream(specification.seed, Purpose::Loss, index as u64);
-            Box::new(Special {
-                policer: link.impairments.policer.map(Policer::new),
-                losses: Some(Losses::new(link.drop.clone(), ratio, random)),
-                wire: Some(Wire::new(&link.impairments, specification.seed, index as u64)),
-                ..Special::default()
-            })
-        });
-        built.push(Link::new(transmitter, delay, egress, special, arrivals));
+/// A property of a link at first, and its later values: those of its trace, if it has one.
+fn over_time<T>(
+    first: T,
+    changes: impl Iterator<Item = (Time, T)>,
+    trace: Option<&Trace>,
+    value: fn(u64) -> T,
+    end: Time,
+) -> (T, Vec<(Time, T)>) {
+    match trace {
+        None => (first, changes.collect()),
+        Some(trace) => {
+            let changes = trace.changes(end).into_iter().map(|(time, changed)| (time, value(changed)));
+            (value(trace.first()), changes.collect())
+        }
     }
-    Ok((built, sources))
 }
 
 /// The changes of one property of a link, and when.
@@ -185,16 +187,4 @@ fn changes<T>(
 
 fn rate_changes(link: &LinkSpecification) -> impl DoubleEndedIterator<Item = (Time, Rate)> + Clone {
     changes(link, |change| change.rate)
-}
-
-/// Gives each flow that is paced, or keeps to a rate, its source of events.
-pub(super) fn add_pacing(rows: &mut [Row], sources: &mut Vec<Due>) {
-    for (index, row) in rows.iter_mut().enumerate() {
-        if let Row::Flow(flow) = row
-            && flow.endpoints.is_paced()
-        {
-            flow.pacing = Source(sources.len() as u32);
-            sources.push(Due::Pacing(index as u32));
-        }
-    }
 }

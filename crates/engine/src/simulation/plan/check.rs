@@ -18,7 +18,7 @@ const LARGEST_DEVICE_QUEUE: u64 = 1_000_000;
 const MOST_CHANGES: u64 = 1_000_000;
 
 /// Checks what can be checked before anything is built.
-pub(super) fn check(specification: &Specification) -> Result<(), String> {
+pub fn check(specification: &Specification) -> Result<(), String> {
     if specification.warm_up >= specification.duration {
         return Err("warm_up: the measuring window must open before the end".to_owned());
     }
@@ -45,8 +45,7 @@ pub(super) fn check(specification: &Specification) -> Result<(), String> {
 
 fn check_link(specification: &Specification, index: usize, link: &LinkSpecification) -> Result<(), String> {
     let nodes = specification.nodes.len();
-    let name = |end: usize| specification.nodes.get(end).map_or("?", String::as_str);
-    let place = format!("links[{index}] ({} -> {})", name(link.from), name(link.to));
+    let place = format!("links[{index}] ({})", specification.ends(link));
     if link.from >= nodes || link.to >= nodes || link.from == link.to {
         return Err(format!("{place}: must join two different nodes, numbered below {nodes}"));
     }

@@ -1,14 +1,12 @@
-//! Connections that arrive during a run. Memory is held for those that are open: a connection that ends leaves its place to a later
-//! one, and adds what it counted to its group.
+//! Groups of connections that arrive during a run, or of sessions with connections. Memory is held for those that are open: a connection
+//! that ends leaves its place to a later one, and adds what it counted to its group.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::flow::{Endpoints, Flow, Overhead, Owner};
-use super::sessions::Sessions;
-use crate::agenda::Source;
+use super::open_sessions::{Running, Sessions};
+use super::places::Places;
 use crate::application::End;
-use crate::numbers::{FIRST_ARRIVED, Numbers};
 use crate::random::{Purpose, Random};
 use crate::result::{FlowResult, TcpResult, TransferCounts};
 use crate::tcp::congestion::{Algorithm, CongestionControl};
@@ -19,164 +17,9 @@ use crate::tcp::slow_start::SlowStartChoice;
 use crate::time::{Duration, Time};
 use crate::workload::{Arrival, Arrivals};
 
-/// A row of a run and of its results. Most are flows, which stand in place: no pointer leads to them.
-#[allow(clippy::large_enum_variant)]
-#[derive(Debug)]
-pub(super) enum Row {
-    Flow(Flow),
-    /// The group with this index.
-    Group(usize),
-}
-
-/// The flows of a run: those of the specification, and those that have arrived and are open.
-#[derive(Debug, Default)]
-pub(super) struct Flows {
-    /// In the order of the specification.
-    pub rows: Vec<Row>,
-    pub groups: Vec<Group>,
-    pub numbers: Numbers,
-}
-
-impl Flows {
-    /// A flow by its number; none if it has ended.
-    #[inline(always)]
-    pub fn get_mut(&mut self, number: u32) -> Option<&mut Flow> {
-        let Flows { rows, groups, numbers } = self;
-        match rows.get_mut(number as usize) {
-            None => arrived(groups, numbers, number),
-            Some(row) => {
-                let Row::Flow(flow) = row else { unreachable!("row {number} is no flow") };
-                Some(flow)
-            }
-        }
-    }
-
-    /// The flows of the specification, each with its row.
-    pub fn fixed(&self) -> impl Iterator<Item = (usize, &Flow)> {
-        self.rows.iter().enumerate().filter_map(|(row, each)| match each {
-            Row::Flow(flow) => Some((row, flow)),
-            Row::Group(_) => None,
-        })
-    }
-
-    /// Those of the specification, then those that have arrived and are open.
-    pub fn all(&self) -> impl Iterator<Item = &Flow> {
-        let fixed = self.fixed().map(|(_, flow)| flow);
-        fixed.chain(self.groups.iter().flat_map(|group| group.open.iter()))
-    }
-
-    /// Nothing of a group arrives any more, and what is open is aborted. Returns the numbers of what was open.
-    pub fn stop_group(&mut self, group: usize, now: Time) -> Vec<u32> {
-        let Flows { groups, numbers, .. } = self;
-        groups[group].next = None;
-        groups[group].is_stopped = true;
-        groups[group].abort_sessions(now);
-        let open = groups[group].open.places.iter_mut().flatten();
-        open.map(|there| {
-            there.1.endpoints.stop(now);
-            numbers.number(group, there.0)
-        })
-        .collect()
-    }
-
-    /// Removes a connection that arrived, if it has ended and nothing of it waits at its sender. Returns it if so.
-    pub fn take_ended(&mut self, number: u32, now: Time) -> Option<Flow> {
-        debug_assert!(number >= FIRST_ARRIVED);
-        let (group, serial) = self.numbers.group(number);
-        let group = &mut self.groups[group];
-        let flow = group.open.get_mut(serial)?;
-        let Endpoints::Tcp(connection) = &flow.endpoints else { return None };
-        let has_ended = matches!(connection.sender.state(), State::Completed | State::Aborted(_) | State::Stopped);
-        if !has_ended || flow.overhead.as_ref().is_some_and(|overhead| !overhead.waiting.is_empty()) {
-            return None;
-        }
-        group.note_open(now);
-        let flow = group.open.remove(serial)?;
-        group.totals.add(&flow, now);
-        Some(flow)
-    }
-}
-
-#[inline(never)]
-fn arrived<'a>(groups: &'a mut [Group], numbers: &Numbers, number: u32) -> Option<&'a mut Flow> {
-    debug_assert!(number >= FIRST_ARRIVED, "row {number} is no flow");
-    let (group, serial) = numbers.group(number);
-    groups[group].open.get_mut(serial)
-}
-
-/// Places of open connections. A connection's place is its serial number modulo their count, which is a power of two; serial
-/// numbers whose place is taken are left out.
-#[derive(Debug)]
-pub(super) struct Places<T> {
-    places: Vec<Option<Box<(u32, T)>>>,
-    next: u32,
-    pub taken: usize,
-}
-
-impl<T> Default for Places<T> {
-    fn default() -> Places<T> {
-        Places { places: Vec::new(), next: 0, taken: 0 }
-    }
-}
-
-impl<T> Places<T> {
-    pub fn get_mut(&mut self, serial: u32) -> Option<&mut T> {
-        let mask = self.places.len().wrapping_sub(1);
-        let (there, thing) = self.places.get_mut(serial as usize & mask)?.as_deref_mut()?;
-        (*there == serial).then_some(thing)
-    }
-
-    /// Adds what is made for its serial number.
-    pub fn insert(&mut self, make: impl FnOnce(u32) -> T) -> u32 {
-        self.insert_at(0, 1, make)
-    }
-
-    /// The same, with a serial number that has this remainder.
-    pub fn insert_at(&mut self, remainder: u32, divisor: u32, make: impl FnOnce(u32) -> T) -> u32 {
-        if 2 * self.taken >= self.places.len() {
-            self.double();
-        }
-        let mask = self.places.len() - 1;
-        while self.next % divisor != remainder || self.places[self.next as usize & mask].is_some() {
-            self.next += 1;
-        }
-        let serial = self.next;
-        self.next += 1;
-        self.taken += 1;
-        self.places[serial as usize & mask] = Some(Box::new((serial, make(serial))));
-        serial
-    }
-
-    fn double(&mut self) {
-        let length = (2 * self.places.len()).max(8);
-        let mut places: Vec<_> = std::iter::repeat_with(|| None).take(length).collect();
-        for there in self.places.drain(..).flatten() {
-            let place = there.0 as usize & (length - 1);
-            places[place] = Some(there);
-        }
-        self.places = places;
-    }
-
-    pub fn remove(&mut self, serial: u32) -> Option<T> {
-        self.get_mut(serial)?;
-        let mask = self.places.len() - 1;
-        let (_, thing) = *self.places[serial as usize & mask].take()?;
-        self.taken -= 1;
-        Some(thing)
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.places.iter().flatten().map(|there| &there.1)
-    }
-
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.places.iter_mut().flatten().map(|there| &mut there.1)
-    }
-}
-
 /// What the connections of a group are made of.
 #[derive(Clone, Debug)]
-pub(super) struct Template {
+pub struct Template {
     pub profile: Arc<StackProfile>,
     pub algorithm: Algorithm,
     pub slow_start: SlowStartChoice,
@@ -223,34 +66,14 @@ impl Template {
     }
 
     fn flow(&self, number: u32, connection: Connection, now: Time) -> Flow {
-        Flow {
-            endpoints: Endpoints::Tcp(connection),
-            retransmission_armed: Time::NEVER,
-            pacing: Source::NONE,
-            pacing_armed: Time::NEVER,
-            delayed_ack_armed: Time::NEVER,
-            before_window: Default::default(),
-            group: self.group,
-            start: now,
-            stop: Time::NEVER,
-            is_stopped: false,
-            overhead: overhead(self.overhead, self.seed, number),
-            owner: None,
-        }
+        let overhead = Overhead::new(self.overhead, self.seed, number);
+        Flow::new(Endpoints::Tcp(connection), self.group, now, overhead)
     }
-}
-
-/// The random overhead of a sender, if it has one.
-pub(super) fn overhead(limit: Duration, seed: u64, number: u32) -> Option<Box<Overhead>> {
-    (limit > Duration::ZERO).then(|| {
-        let random = Random::stream(seed, Purpose::SenderOverhead, u64::from(number));
-        Box::new(Overhead { limit, random, waiting: VecDeque::new() })
-    })
 }
 
 /// A group of flows whose connections arrive.
 #[derive(Debug)]
-pub(super) struct Group {
+pub struct Group {
     pub template: Template,
     pub start: Time,
     /// When it is to be stopped; [`Time::NEVER`] if it is not.
@@ -263,7 +86,7 @@ pub(super) struct Group {
     pub open: Places<Flow>,
     /// Only if its connections belong to sessions.
     pub sessions: Option<Sessions>,
-    pub(super) totals: Totals,
+    pub totals: Totals,
     /// The integral of the number of open connections, in picoseconds, from the start of the measuring window to a moment.
     open_time: u128,
     until: Time,
@@ -271,7 +94,7 @@ pub(super) struct Group {
 
 /// What the connections of a group that have ended counted in the measuring window.
 #[derive(Debug, Default)]
-pub(super) struct Totals {
+pub struct Totals {
     statistics: SenderStatistics,
     delivered: u64,
     total_delivered: u64,
@@ -281,7 +104,8 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    fn add(&mut self, flow: &Flow, now: Time) {
+    /// Adds what a connection counted.
+    pub fn add(&mut self, flow: &Flow, now: Time) {
         let Endpoints::Tcp(connection) = &flow.endpoints else { return };
         let sender = &connection.sender;
         self.statistics.add(&sender.statistics_at(now));
@@ -390,5 +214,45 @@ impl Group {
             call: None,
             video: self.sessions.as_mut().and_then(|sessions| sessions.seen(now)).map(Box::new),
         }
+    }
+
+    /// A session begins. Returns its serial number.
+    pub fn begin_session(&mut self, number: impl Fn(u32) -> u32, now: Time) -> Option<u32> {
+        self.note_open(now);
+        let seed = self.template.seed;
+        Some(self.sessions.as_mut()?.begin(|serial| Random::stream(seed, Purpose::Session, number(serial).into())))
+    }
+
+    /// A session is over. Its connections are not.
+    pub fn end_session(&mut self, session: u32, now: Time) -> Option<Running> {
+        self.note_open(now);
+        self.sessions.as_mut()?.end(session, now)
+    }
+
+    /// All sessions are over. Their connections are not.
+    pub fn abort_sessions(&mut self, now: Time) {
+        self.note_open(now);
+        if let Some(sessions) = &mut self.sessions {
+            self.totals.aborted += sessions.abort(now);
+        }
+    }
+
+    /// Adds both directions of a connection. Returns the number of that from the client.
+    pub fn open_connection(&mut self, session: u32, number: impl Fn(u32) -> u32, now: Time) -> Option<u32> {
+        let running = self.sessions.as_mut()?.open.get_mut(session)?;
+        let connection = running.connections.len() as u32;
+        let mut other = 0;
+        let [up, down] = [(0, End::Client), (1, End::Server)].map(|(remainder, sends)| {
+            let owner = Owner { session, connection, sends, other, is_open: false, awaited_room: 0 };
+            let template = &self.template;
+            let serial = self.open.insert_at(remainder, 2, |serial| template.direction(number(serial), owner, now));
+            other = number(serial);
+            serial
+        });
+        if let Some(Flow { owner: Some(owner), .. }) = self.open.get_mut(up) {
+            owner.other = number(down);
+        }
+        running.connections.push((number(up), number(down)));
+        Some(number(up))
     }
 }

@@ -1,0 +1,63 @@
+//! What a run does as connections arrive, and as they end.
+
+use super::Simulation;
+use super::flows::Flows;
+use crate::agenda::Timer;
+
+impl Simulation {
+    /// The first connection of a group is to arrive.
+    pub(super) fn await_arrival(&mut self, group: usize) {
+        let of_run = &mut self.flows.groups[group];
+        of_run.next = of_run.arrivals.next();
+        let users = of_run.arrivals.users();
+        self.arm_arrival(group);
+        for _ in 0..users {
+            self.let_think(group);
+        }
+    }
+
+    /// A user of a group begins to think.
+    pub(super) fn let_think(&mut self, group: usize) {
+        let of_run = &mut self.flows.groups[group];
+        if let Some(think) = of_run.arrivals.think()
+            && !of_run.is_stopped
+        {
+            self.network.agenda.set_timer(Timer::Arrival(group as u32), self.now + think);
+        }
+    }
+
+    pub(super) fn arm_arrival(&mut self, group: usize) {
+        if let Some(arrival) = self.flows.groups[group].next {
+            self.network.agenda.set_timer(Timer::Arrival(group as u32), arrival.time);
+        }
+    }
+
+    pub(super) fn on_flow_arrival(&mut self, group: usize) {
+        let Flows { groups, numbers, .. } = &mut self.flows;
+        let of_run = &mut groups[group];
+        if of_run.sessions.is_some() {
+            return self.on_session_arrival(group);
+        }
+        let of_user = of_run.arrivals.size().filter(|_| !of_run.is_stopped);
+        let Some(size) = of_user.or(of_run.next.map(|arrival| arrival.size)) else { return };
+        let serial = of_run.arrive(size, |serial| numbers.number(group, serial), self.now);
+        of_run.next = of_run.arrivals.next();
+        let number = numbers.number(group, serial);
+        self.start_flow(number);
+        self.arm_arrival(group);
+    }
+
+    /// A connection that arrived and has ended makes room.
+    #[inline(never)]
+    pub(super) fn end_if_over(&mut self, number: u32) {
+        if self.flows.has_session(number) {
+            return self.attend_sender(number);
+        }
+        let Some(flow) = self.flows.take_ended(number, self.now) else { return };
+        let row = self.flows.numbers.row(number);
+        if let Some(transfer) = flow.transfer(row, &self.ideals[flow.group]) {
+            self.transfers.add(transfer);
+        }
+        self.let_think(self.flows.numbers.group(number).0);
+    }
+}

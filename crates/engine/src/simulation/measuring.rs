@@ -1,0 +1,95 @@
+//! What a run measures: the window in which it counts, samples over time, and the result.
+
+use super::Simulation;
+use super::flows::{Flows, Row};
+use crate::agenda::Timer;
+use crate::network::Egress;
+use crate::probe::QueueSample;
+use crate::queue::QueueDiscipline;
+use crate::result::{QueueResult, RunResult};
+
+impl Simulation {
+    pub(super) fn open_window(&mut self) {
+        for link in &mut self.network.links {
+            link.transmitter.open_window(self.now);
+            if let Some(queue) = link.egress.queue_mut()
+                && let Some(probe) = &mut queue.probe
+            {
+                probe.open_window(self.now, link.transmitter.remaining(self.now));
+            }
+        }
+        self.network.drops.open_window();
+        for (_, flow) in self.flows.fixed_mut() {
+            flow.open_window(self.now);
+        }
+        for group in &mut self.flows.groups {
+            group.open_window(self.now);
+        }
+    }
+
+    pub(super) fn sample_queues(&mut self) {
+        for (index, link) in self.network.links.iter().enumerate() {
+            if let Some(queue) = link.egress.queue() {
+                let (packets, bytes) = (queue.discipline.packets(), queue.discipline.bytes());
+                let drops = queue.probe.as_ref().map(|probe| probe.totals().counts.drops());
+                self.series.queues.push(QueueSample { time: self.now, link: index, packets, bytes, drops });
+            }
+        }
+        if let Some(interval) = self.queue_series {
+            self.network.agenda.set_timer(Timer::SampleQueues, self.now + interval);
+        }
+    }
+
+    pub(super) fn sample_flows(&mut self) {
+        for (row, flow) in self.flows.fixed() {
+            self.series.flows.extend(flow.endpoints.sample(self.now, row));
+        }
+        if let Some(interval) = self.flow_series {
+            self.network.agenda.set_timer(Timer::SampleFlows, self.now + interval);
+        }
+    }
+
+    /// The result of a run that has come to its end.
+    pub fn finish(mut self) -> RunResult {
+        debug_assert!(self.census().is_complete(), "{:?}", self.census());
+        let (drops, opens, end) = (&self.network.drops.data, self.window_opens, self.end);
+        for (row, flow) in self.flows.fixed() {
+            if let Some(transfer) = flow.transfer(row, &self.ideals[flow.group]) {
+                self.transfers.add(transfer);
+            }
+        }
+        let Flows { rows, mut groups, .. } = self.flows;
+        // In place: of many flows there are never both all states and all results.
+        let told = drops.iter().zip(self.long_lived.iter());
+        let results = rows.into_iter().zip(told).map(|(row, (drops, long_lived))| match row {
+            Row::Flow(flow) => flow.into_result(*long_lived, *drops, opens, end),
+            Row::Group(group) => groups[group].result(*drops, opens, end),
+        });
+        let mut flows: Vec<_> = results.collect();
+        flows.shrink_to_fit();
+        let mut queues = Vec::new();
+        for (index, mut link) in self.network.links.into_iter().enumerate() {
+            if let Some(queue) = link.egress.queue_mut()
+                && let Some(probe) = queue.probe.take()
+            {
+                let mut statistics = probe.close(self.end, link.transmitter.remaining(self.end));
+                // Of frames the medium's time counts: they carry more than their packets.
+                if let Egress::Queue(_) = link.egress
+                    && let Some(share) = link.transmitter.use_of_changing_rate(statistics.window.bytes_sent, self.end)
+                {
+                    statistics.busy_share = share;
+                }
+                let link_losses = link.special.map_or(0, |special| special.lost);
+                queues.push(QueueResult { link: index, link_losses, statistics });
+            }
+        }
+        RunResult {
+            flows,
+            queues,
+            series: self.series,
+            transfers: self.transfers.into_rows(),
+            events: self.events,
+            data_packets_delivered: self.data_packets_delivered,
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! About how much memory a run takes at most, from its plan alone, so that a run that is too large is refused before anything of it
+//! is built.
+//!
+//! Costs of a thing are bytes measured as the peak resident set of a process that runs a scenario and stores its result
+//! (docs/decisions/021-memory-of-a-run.md has the formula and the measurements).
+
+mod bottlenecks;
+
+use serde_json::Value;
+
+use super::amounts::{bytes, count, duration};
+use super::plan::{Plan, Planned};
+use crate::probe::Transfers;
+use crate::specification::Specification;
+use crate::time::Duration;
+use bottlenecks::{Bottlenecks, Demand};
+
+/// The most that a run may take, in bytes: 4 GiB.
+const MOST_BYTES: u64 = 4 << 30;
+
+/// A connection or a rate-based source with its timers, and its row in the result.
+const FLOW: u64 = 2048;
+/// The histogram of a flow's one-way delays, over about eight octaves: the least delay may be 1/256 of the greatest.
+const DELAYS: u64 = 4096;
+/// Of how many segments a flow that notes them has notes from the start.
+const NOTES: u64 = 16;
+/// The row of a transfer: in the engine, as Python's values, and in its frame.
+const TRANSFER: u64 = 1024;
+/// A message that waits: when it was written and its size, at both ends, in rings that double.
+const MESSAGE: u64 = 64;
+/// A queue with its histogram of sojourn times.
+const QUEUE: u64 = 128 << 10;
+/// An entry of a queue's table, whose length is a parameter.
+const ENTRY: u64 = 256;
+/// The parameters of queues that are lengths of tables.
+const TABLES: [&str; 3] = ["queues", "zombies", "history_length"];
+/// The parameters of congestion controls that are lengths of histories, and a value in one.
+const HISTORIES: [&str; 2] = ["base_history", "current_filter"];
+const REMEMBERED: u64 = 16;
+/// When a packet of a device's ring has left.
+const COMPLETION: u64 = 8;
+/// A change of a link, laid out.
+const CHANGE: u64 = 64;
+/// A sample of a queue or of a flow: in the engine, as Python's values, in its frame, and sorted into the files of a store.
+const SAMPLE: u64 = 1280;
+/// What sorting samples into the files takes, however few they are.
+const SORTING: u64 = 128 << 20;
+/// A packet that is queued or on its way, and its segment in its sender's scoreboard.
+const PACKET: u64 = 80;
+/// Packets queued and on their way that a run ends at: the estimate cannot foresee everything that flows do to each other.
+pub(super) const MOST_PACKETS: u64 = MOST_BYTES / PACKET;
+/// What its sender notes of it besides, in rings that double: for its delivery rate, or for RACK (RFC 8985).
+const DELIVERY_NOTE: u64 = 240;
+const RACK_NOTE: u64 = 96;
+
+/// A part of the estimate: what it is of, and why it is so much.
+#[derive(Debug)]
+struct Part {
+    reason: String,
+    bytes: u128,
+}
+
+/// About how many bytes of memory a run takes at most, its result included.
+///
+/// # Errors
+/// One line that says what in the specification is wrong and what is allowed.
+pub fn memory(specification: &Specification) -> Result<u64, String> {
+    let total: u128 = parts(&Plan::without_plugins(specification)?).iter().map(|part| part.bytes).sum();
+    Ok(u64::try_from(total).unwrap_or(u64::MAX))
+}
+
+/// Whether the run takes no more than it may.
+///
+/// # Errors
+/// One line that names the key that takes most, the figure, and what is allowed.
+pub(super) fn check(plan: &Plan) -> Result<(), String> {
+    let parts = parts(plan);
+    let total: u128 = parts.iter().map(|part| part.bytes).sum();
+    if total <= u128::from(MOST_BYTES) {
+        return Ok(());
+    }
+    let Some(largest) = parts.iter().max_by_key(|part| part.bytes) else { return Ok(()) };
+    let of = if total > largest.bytes + total / 100 { format!(" of {}", bytes(total)) } else { String::new() };
+    let allowed = MOST_BYTES >> 30;
+    Err(format!("{}, about {}{of} of memory; a run may take {allowed} GiB", largest.reason, bytes(largest.bytes)))
+}
+
+fn parts(plan: &Plan) -> Vec<Part> {
+    let specification = plan.specification;
+    let demands: Vec<Demand> = plan.groups.iter().map(Demand::of).collect();
+    let mut parts = Vec::new();
+    for (group, demand) in plan.groups.iter().zip(&demands) {
+        parts.extend(flows(group, demand));
+    }
+    parts.extend(series(plan));
+    parts.extend(traces(specification));
+    parts.push(devices(specification));
+    let queues = specification.links.iter().filter_map(|link| link.queue.as_ref());
+    parts.extend(queues.map(|queue| Part {
+        reason: format!("the queue {}", queue.name),
+        bytes: u128::from(QUEUE + lengths(&TABLES, &queue.parameters) * ENTRY),
+    }));
+    parts.extend(Bottlenecks::parts(plan, &demands));
+    // So that they can be added up.
+    for part in &mut parts {
+        part.bytes = part.bytes.min(u64::MAX.into());
+    }
+    parts
+}
+
+/// The flows of a group, their transfers, and what waits at their ends.
+fn flows(group: &Planned, demand: &Demand) -> [Part; 3] {
+    let (index, flow, crowd) = (group.index, group.flow, group.crowd);
+    let more = match demand {
+        Demand::Window { notes, .. } => NOTES * notes,
+        Demand::Rate { .. } => DELAYS,
+    };
+    let each = FLOW + more + REMEMBERED * lengths(&HISTORIES, &flow.source.parameters);
+    let flows = match flow.arrivals {
+        None => format!("flows[{index}].count ({}): {} flows", flow.group, count(flow.count.into())),
+        Some(_) => {
+            format!("flows[{index}].arrivals ({}): {} connections at once", flow.group, count(crowd.open.into()))
+        }
+    };
+    let transfers = u128::from(crowd.transfers).min(Transfers::MOST_ROWS as u128);
+    let waiting = u128::from(crowd.waiting);
+    [
+        Part { reason: flows, bytes: u128::from(crowd.open) * u128::from(each) },
+        Part {
+            reason: group.misfit(&format!("{} transfers", count(transfers))),
+            bytes: transfers * u128::from(TRANSFER),
+        },
+        Part {
+            reason: group.misfit(&format!("{} messages wait", count(waiting))),
+            bytes: waiting * u128::from(MESSAGE),
+        },
+    ]
+}
+
+/// The sum of those parameters that are lengths.
+fn lengths(names: &[&str], parameters: &Value) -> u64 {
+    names.iter().filter_map(|name| parameters.get(*name)).filter_map(Value::as_u64).sum()
+}
+
+/// The rings of devices, which are set aside.
+fn devices(specification: &Specification) -> Part {
+    let held: u128 = specification.links.iter().map(|link| u128::from(link.device_queue)).sum();
+    let reason = format!("device_queue: {} packets in all devices", count(held));
+    Part { reason, bytes: held * u128::from(COMPLETION) }
+}
+
+fn traces(specification: &Specification) -> impl Iterator<Item = Part> {
+    let all = specification.links.iter().flat_map(|link| [&link.rate_trace, &link.delay_trace]).flatten();
+    all.map(|trace| {
+        let changes = u128::from(trace.most_changes(specification.duration));
+        let reason = format!("the trace {}: up to {} changes", trace.name, count(changes));
+        Part { reason, bytes: changes.saturating_mul(CHANGE.into()) }
+    })
+}
+
+fn series(plan: &Plan) -> Vec<Part> {
+    let specification = plan.specification;
+    let queues = specification.links.iter().filter(|link| link.queue.is_some()).count() as u128;
+    let flows = plan.groups.iter().filter(|group| !group.way.back.is_empty());
+    let flows: u128 = flows.map(|group| u128::from(group.flow.count)).sum();
+    let probe = &specification.probe;
+    let both =
+        [("queue_series", probe.queue_series, queues, "queue"), ("flow_series", probe.flow_series, flows, "flow")];
+    let part = |(key, interval, each, what): (&str, Option<Duration>, u128, &str)| {
+        let interval = interval.filter(|interval| *interval > Duration::ZERO)?;
+        // The first at the start, none at the end.
+        let samples = u128::from(specification.duration.0.div_ceil(interval.0));
+        let every = duration(interval);
+        let length = duration(Duration(specification.duration.0));
+        let plural = if each == 1 { "" } else { "s" };
+        let reason = format!(
+            "probe.{key}: every {every} for {length} makes {} samples of {} {what}{plural}",
+            count(samples),
+            count(each)
+        );
+        let bytes = samples.saturating_mul(each).saturating_mul(SAMPLE.into()).saturating_add(SORTING.into());
+        Some(Part { reason, bytes })
+    };
+    both.into_iter().filter_map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use serde_json::json;
+
+    use crate::simulation::{Simulation, Stopped, check};
+    use crate::specification::Specification;
+
+    fn specification() -> Specification {
+        let link = |from, to, rate: u64| json!({"from": from, "to": to, "rate": rate, "delay": 0, "queue": null, "drop": null});
+        serde_json::from_value(json!({
+            "seed": 1, "duration": 1_000_000_000_000u64, "warm_up": 0, "sender_overhead": 0,
+            "nodes": ["a", "b"], "links": [link(0, 1, 1_000_000), link(1, 0, 1_000_000)], "stacks": [{}],
+            "flows": [{
+                "count": 1, "from": 0, "to": 1, "group": "a-b", "start": 0, "start_within": 0, "size": null,
+                "source": {
+                    "name": "cbr", "slow_start": "standard", "stack": 0,
+                    "parameters": {"rate": 1_000_000_000, "packet_size": 1000},
+                },
+            }],
+            "probe": {"queue_statistics": false, "queue_series": null, "flow_series": null},
+        }))
+        .expect("well formed")
+    }
+
+    /// A source of a thousand times the link's rate ends the run when more packets wait than a run may hold.
+    #[test]
+    fn too_many_packets() {
+        let mut simulation = Simulation::new(&specification()).expect("valid");
+        simulation.most_packets = 50_000;
+        let stopped = simulation.run(&AtomicBool::new(false)).expect_err("124,875 packets wait at the end");
+        let Stopped::TooLarge(reason) = stopped else { panic!("{stopped:?}") };
+        assert!(reason.ends_with("a run may hold 50,000, about 4 GiB of memory"), "{reason}");
+    }
+
+    /// A source above the rate of its host's link, which has no limit, is refused before the run: the backlog is there, not at the
+    /// slowest link, whose queue is short. The bytes are (rate - link's rate) x duration / packet x 80.
+    #[test]
+    fn backlog_at_the_host() {
+        let mut given = specification();
+        given.nodes.push("c".to_owned());
+        given.links[0].rate.0 = 10_000_000;
+        let mut slowest = given.links[0].clone();
+        (slowest.from, slowest.to, slowest.rate.0) = (1, 2, 1_000_000);
+        slowest.queue =
+            Some(serde_json::from_value(json!({"name": "droptail", "limit": {"packets": 10}})).expect("well formed"));
+        given.links.push(slowest);
+        given.flows[0].to = 2;
+        let backlog = (1_000_000_000 - 10_000_000) / 8_000;
+        let estimate = super::memory(&given).expect("valid");
+        assert!((backlog * 80..backlog * 80 * 5 / 4).contains(&estimate), "{estimate} bytes for {backlog} packets");
+        given.flows[0].source.parameters["rate"] = json!(1_000_000_000_000u64);
+        let refused = check(given).expect_err("124,998,750 packets take 10 GB");
+        assert!(
+            refused.starts_with("link a -> b: its flows' rates are above its own, and 124,998,750 packets wait"),
+            "{refused}"
+        );
+    }
+
+    /// Messages that are written faster than the path carries them wait, and so many that they take 58 TB are refused: of 10^12 in a
+    /// second, a link of 1 Mbit/s carries 125,000 bytes.
+    #[test]
+    fn waiting_messages() {
+        let mut given = specification();
+        given.flows[0].source = sender();
+        given.flows[0].application =
+            Some(serde_json::from_value(json!({"periodic": {"size": {"fixed": 1}, "every": 1}})).expect("well formed"));
+        let refused = check(given).expect_err("they take terabytes");
+        assert!(refused.starts_with("flows[0] (a-b): 999,999,875,000 messages wait"), "{refused}");
+    }
+
+    fn sender() -> crate::specification::SourceSpecification {
+        serde_json::from_value(json!({"name": "cubic", "slow_start": "standard", "stack": 0})).expect("well formed")
+    }
+
+    /// Connections of sessions have numbers, of which one is kept for each: so many that they alone would take 17 GB are refused
+    /// before that.
+    #[test]
+    fn many_sessions() {
+        let mut given = specification();
+        given.flows[0].count = u32::MAX.into();
+        given.flows[0].source = sender();
+        given.flows[0].application = Some(
+            serde_json::from_value(json!({"periodic": {"size": {"fixed": 1000}, "every": 1_000_000_000_000u64}}))
+                .expect("well formed"),
+        );
+        let refused = Simulation::new(&given).expect_err("4,294,967,295 flows take terabytes");
+        assert!(refused.starts_with("flows[0].count (a-b): 4,294,967,295 flows"), "{refused}");
+    }
+
+    /// The backlog that such a source leaves, of which nothing but the rates and the duration is given, is the excess of its
+    /// rate over the link's.
+    #[test]
+    fn estimated_backlog() {
+        let estimate = super::memory(&specification()).expect("valid");
+        let backlog = (1_000_000_000 - 1_000_000) / 8_000;
+        assert!((backlog * 80..backlog * 80 * 5 / 4).contains(&estimate), "{estimate} bytes for {backlog} packets");
+    }
+}
