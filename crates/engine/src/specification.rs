@@ -133,13 +133,13 @@ pub struct Trace {
 pub enum TraceValues {
     /// Values, and from when on.
     Steps(Vec<(Duration, u64)>),
-    /// Values of so many units, each for the same time.
+    /// Multiples of a unit, each for the same time.
     Slots {
-        /// For how long.
+        /// The time for which each holds.
         step: Duration,
         /// The unit.
         unit: u64,
-        /// How many units.
+        /// The multiples.
         counts: Vec<u64>,
     },
 }

@@ -2,7 +2,7 @@
 
 use crate::time::{Duration, PICOSECONDS_PER_SECOND};
 
-/// A number with its thousands set apart; from a million million on with two digits.
+/// A number with separated thousands; from a million million on, two digits and an exponent.
 pub fn count(number: u128) -> String {
     if number >= 1_000_000_000_000 {
         return format!("{:.1e}", number as f64);
@@ -12,7 +12,7 @@ pub fn count(number: u128) -> String {
     groups.collect::<Vec<_>>().join(",")
 }
 
-/// A number of bytes in a unit of people.
+/// A number of bytes with a unit, to two digits or three.
 pub fn bytes(number: u128) -> String {
     let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
     let mut value = number as f64;

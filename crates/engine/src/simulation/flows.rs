@@ -30,11 +30,9 @@ impl Flows {
     pub fn get_mut(&mut self, number: u32) -> Option<&mut Flow> {
         let Flows { rows, groups, numbers } = self;
         match rows.get_mut(number as usize) {
+            Some(Row::Flow(flow)) => Some(flow),
+            Some(Row::Group(_)) => unreachable!("row {number} is no flow"),
             None => arrived(groups, numbers, number),
-            Some(row) => {
-                let Row::Flow(flow) = row else { unreachable!("row {number} is no flow") };
-                Some(flow)
-            }
         }
     }
 

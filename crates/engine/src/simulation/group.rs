@@ -152,12 +152,12 @@ impl Group {
         })
     }
 
-    /// How many are open, of what the group's transfers are.
+    /// How many are open: sessions if the group has them, connections otherwise.
     fn count_open(&self) -> usize {
         self.sessions.as_ref().map_or(self.open.taken, |sessions| sessions.open.taken)
     }
 
-    /// How many are open is about to change.
+    /// To be called before the number of open ones changes.
     pub fn note_open(&mut self, now: Time) {
         self.open_time += self.count_open() as u128 * u128::from(now.since(self.until).0);
         self.until = now;

@@ -212,9 +212,7 @@ impl Simulation {
                 let (own, other) = if from == End::Client { (up, down) } else { (down, up) };
                 self.acknowledge_pending(other);
                 if let Some(connection) = self.flows.connection(own) {
-                    let mut outbox = std::mem::take(&mut self.outbox);
-                    connection.write(bytes, self.now, &mut outbox);
-                    self.outbox = outbox;
+                    connection.write(bytes, self.now, &mut self.outbox);
                     self.after_sender(own);
                 }
             }
@@ -268,11 +266,9 @@ impl Simulation {
     }
 
     fn close_direction(&mut self, number: u32) {
-        let mut outbox = std::mem::take(&mut self.outbox);
         if let Some(connection) = self.flows.connection(number) {
-            connection.sender.close(self.now, &mut outbox);
+            connection.sender.close(self.now, &mut self.outbox);
         }
-        self.outbox = outbox;
         self.after_sender(number);
     }
 }

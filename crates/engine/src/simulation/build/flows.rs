@@ -18,7 +18,7 @@ use crate::workload::Arrivals;
 /// The rows of a run.
 ///
 /// # Errors
-/// One line if there is no memory for so many, or arrivals are wrong.
+/// One line if there is not enough memory, or if arrivals are wrong.
 pub fn build(plan: &Plan, numbers: Numbers) -> Result<Flows, String> {
     let mut flows = Flows { numbers, ..Flows::default() };
     for group in &plan.groups {

@@ -111,7 +111,7 @@ impl Bottlenecks<'_> {
     fn add(&mut self, group: &Planned, demand: &Demand) {
         let links = &self.plan.specification.links;
         let (flows, packet) = (u128::from(group.crowd.open), demand.packet());
-        // What a link carries in data packets a second, or in acknowledgements of them, of which one a packet is the most.
+        // Each link carries data packets or their acknowledgements, at most one for each packet; both are compared in packets a second.
         let there = group.way.there.iter().map(|link| (fastest(&links[*link]), *link));
         let scaled = |link: usize| u128::from(fastest(&links[link])) * u128::from(packet) / u128::from(ACKNOWLEDGEMENT);
         let back = group.way.back.iter().map(|link| (scaled(*link) as u64, *link));

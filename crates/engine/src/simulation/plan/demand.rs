@@ -7,8 +7,8 @@ use crate::specification::{ArrivalProcess, FlowSpecification, Specification};
 use crate::time::Duration;
 use crate::workload;
 
-/// The loads of the groups of a specification whose connections arrive by themselves: the slowest link of the path, and the part of its
-/// rate, and of sessions that of what clients send on the way back. Of lists of arrivals and of users there is none.
+/// The load that each group of arriving connections puts on the slowest link of its path, as a part of that link's rate. What the clients
+/// of sessions send loads the slowest link back. Lists of arrivals and users have no load.
 ///
 /// # Errors
 /// One line that says what in the specification is wrong and what is allowed.
