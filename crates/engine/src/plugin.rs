@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::queue::PluginQueue;
 use crate::random::Random;
-use crate::tcp::congestion::{Hook, Needs, PluginControl, Told};
+use crate::tcp::congestion::{Algorithm, Hook, Needs, Plugin, PluginControl, Told};
 use crate::tcp::window::Window;
 
 /// Makes the plugins of a run: `plugin` is an index into the plugins of its specification.
@@ -20,6 +20,20 @@ pub trait Plugins {
 
     /// Where they note that they failed.
     fn failure(&self) -> Failure;
+
+    /// A congestion control that is a plugin or, if `plugin` is none, the built-in one of this name.
+    ///
+    /// # Errors
+    /// One line that says why there is none.
+    fn algorithm(&self, plugin: Option<usize>, name: &str, parameters: &Value) -> Result<Algorithm, String> {
+        match plugin {
+            Some(plugin) => {
+                let control = self.control(plugin, parameters)?;
+                Ok(Algorithm::Plugin(Plugin::new(control, self.failure())))
+            }
+            None => Algorithm::new(name, parameters),
+        }
+    }
 }
 
 /// Stands for plugins where a run is only checked or its memory estimated. The run itself ends at once.

@@ -3,6 +3,7 @@
 mod congestion;
 mod laws;
 mod layers;
+mod oracle;
 mod properties;
 mod queues;
 mod recovery;

@@ -34,10 +34,10 @@ MICROSECONDS, SEGMENTS, PER_CENT = "{:.6f}", "{:.1f}", "{:+.1%}"
     metavar="N",
     type=click.IntRange(2, 10_000_000),
     default=20_000,
-    help="Replay N acknowledgements and timeouts.",
+    help="Compare over N acknowledgements and timeouts.",
 )
-@option("--rtt", section=CELLS, metavar="TIME", default="40 ms", help="Replay over a path with this round-trip time.")
-@any_seed_option(show_default="none", help="Add random losses, marks, timeouts, pauses and delays from this seed.")
+@option("--rtt", section=CELLS, metavar="TIME", default="40 ms", help="Use a path with this round-trip time.")
+@any_seed_option(show_default="none", help="Add random losses, delays, outages and pauses from this seed.")
 @option("--every", section=RESULTS, is_flag=True, help="Show every event, not only those where the two part.")
 @out_option(None, "Write a figure of both windows over time to FILE, which ends in .svg, .png or .pdf.", "FILE")
 @form_options
@@ -54,9 +54,9 @@ def command(
 ) -> None:
     """Compare a congestion control with Linux's module of it.
 
-    One sequence of acknowledgements, losses, marks and timeouts goes through both. It is what a path of 50 Mbit/s makes of the
-    module's window; the built-in algorithm is told the same, so that differences do not grow through the network. Without --seed
-    the sequence has slow start, losses by overflow, a timeout half way, and marks in its last quarter.
+    The module's flow is alone on a path of 50 Mbit/s; the built-in algorithm is told the same and has no effect, so that differences
+    do not grow through the network. Without --seed the run has slow start, losses by overflow, a timeout half way, and marks in
+    its last quarter.
     """
     from sojourn import catalogue, names, oracle, units
     from sojourn.cli.plot import target_of
@@ -74,9 +74,9 @@ def command(
     drawn = None if out is None else target_of("oracle", None, out)
     sequence = oracle.Sequence(events, seed, base)
     with oracle.module(kernel, oracle.PAIRS[algorithm.name]) as module:
-        replayed = oracle.replay(algorithm.name, module, sequence, changes)
+        compared = oracle.run(algorithm.name, module, sequence, changes)
         file = module.name
-    parting = oracle.parting(replayed)
+    parting = oracle.parting(compared)
     rows = Frame(parting.all if every else parting.rows)
     title = f"{algorithm.name} and Linux's {file}"
     put(Table("events", title, _columns(), rows), form)
@@ -86,7 +86,7 @@ def command(
         from sojourn.oracle import drawing
 
         written, path = drawn
-        saving.save(drawing.draw(replayed, algorithm.name, file, click.get_current_context().obj), path, written)
+        saving.save(drawing.draw(compared, algorithm.name, file, click.get_current_context().obj), path, written)
         say(str(path), form)
 
 

@@ -3,4 +3,4 @@
 from sojourn.oracle.kernel import module
 from sojourn.oracle.pairs import PAIRS
 from sojourn.oracle.parting import Parting, parting
-from sojourn.oracle.replaying import Sequence, replay
+from sojourn.oracle.running import Sequence, run

@@ -13,10 +13,10 @@ OURS, LINUX = "Sojourn", "Linux"
 LABEL = "Congestion window (segments)"
 
 
-def draw(replayed: pl.DataFrame, name: str, module: str, command: str, width: int = look.DOCUMENT) -> Chart:
+def draw(events: pl.DataFrame, name: str, module: str, command: str, width: int = look.DOCUMENT) -> Chart:
     """The windows of a built-in algorithm and of a module over time."""
     lines = pl.concat(
-        replayed.select("time", value=pl.col(f"{who}_cwnd"), colour=pl.lit(called))
+        events.select("time", value=pl.col(f"{who}_cwnd"), colour=pl.lit(called))
         for who, called in (("linux", LINUX), ("ours", OURS))
     ).select("colour", "time", "value")
     panel = width - 70

@@ -1,4 +1,4 @@
-"""Where two algorithms part: the rows of a replay that show it."""
+"""Where two algorithms part: the rows of a sequence of events that show it."""
 
 from dataclasses import dataclass
 
@@ -33,10 +33,10 @@ class Parting:
         return self.all.height
 
 
-def parting(replayed: pl.DataFrame) -> Parting:
+def parting(events: pl.DataFrame) -> Parting:
     """Where, and by how much, our window and Linux's part."""
     gap = pl.col("ours_cwnd") - pl.col("linux_cwnd")
-    rows = replayed.with_columns(
+    rows = events.with_columns(
         difference=gap / pl.col("linux_cwnd"),
         parts=(gap.abs() > LEAST) & (gap.abs() > PART * pl.col("linux_cwnd")),
         stretch=pl.col("kind").is_in(DIVIDING).cum_sum(),

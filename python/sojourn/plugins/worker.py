@@ -27,7 +27,7 @@ from sojourn.plugins.loading import NeverReturned
 from sojourn.plugins.source import of_json
 
 #: What requests ask for.
-DESCRIBE, RUN, EXERCISE, REPLAY = "describe", "run", "exercise", "replay"
+DESCRIBE, RUN, EXERCISE, ORACLE = "describe", "run", "exercise", "oracle"
 #: How answers begin: it worked; what was given is wrong; it could not be done; nor can anything else, and the process ends.
 OK, WRONG, FAILED, ENDED = "ok", "wrong", "failed", "ended"
 
@@ -168,7 +168,7 @@ def answer(request: tuple[Any, ...], watchdog: Watchdog, prints: Prints) -> tupl
         with watchdog.during([plugin["file"] for plugin in plugins], patience):
             with watchdog.loading():
                 loaded = loading.load_all(plugins)
-            return OK, _engine.replay(text, loaded) if kind == REPLAY else _engine.run(text, None, loaded)
+            return OK, _engine.oracle(text, loaded) if kind == ORACLE else _engine.run(text, None, loaded)
     except CompilationFailed as error:
         return WRONG, str(error), error.output
     except (_engine.SpecificationError, ValueError) as error:

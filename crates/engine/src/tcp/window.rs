@@ -29,6 +29,14 @@ impl Window {
         self.ssthresh = bytes.max(self.least_ssthresh());
     }
 
+    /// Keeps three quarters of the window, in whole segments, as the least threshold: Linux tcp.h, tcp_current_ssthresh.
+    pub fn keep_threshold(&mut self) {
+        if self.ssthresh != u64::MAX {
+            let segments = self.cwnd / self.mss;
+            self.ssthresh = self.ssthresh.max((segments / 2 + segments / 4) * self.mss);
+        }
+    }
+
     /// Half of the flight size, as ssthresh after a loss (RFC 5681 equation 4).
     pub fn half(&self, flight_size: u64) -> u64 {
         (flight_size / 2).max(self.least_ssthresh())

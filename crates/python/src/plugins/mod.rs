@@ -5,9 +5,10 @@
 
 mod check;
 mod control;
+mod oracle;
 mod queue;
 pub mod recorded;
-mod replay;
+
 mod views;
 
 use std::collections::VecDeque;
@@ -190,7 +191,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<recorded::Recorder>()?;
     module.add_function(wrap_pyfunction!(check::exercise_control, module)?)?;
     module.add_function(wrap_pyfunction!(check::exercise_queue, module)?)?;
-    module.add_function(wrap_pyfunction!(replay::replay, module)?)?;
+    module.add_function(wrap_pyfunction!(oracle::oracle, module)?)?;
     views::register(module)
 }
 

@@ -16,8 +16,10 @@ use crate::network::{RoundTrips, Routes};
 use crate::numbers::Numbers;
 use crate::plugin::{Plugins, Unloaded};
 use crate::random::{Purpose, Random};
-use crate::specification::{ArrivalSpecification, FlowSpecification, SizeDistribution, Specification};
-use crate::tcp::congestion::{Algorithm, CongestionControl, Plugin};
+use crate::specification::{
+    ArrivalSpecification, FlowSpecification, SizeDistribution, SourceSpecification, Specification,
+};
+use crate::tcp::congestion::{Algorithm, CongestionControl};
 use crate::tcp::profile::StackProfile;
 use crate::time::Time;
 use crate::traffic::{self, Traffic};
@@ -149,18 +151,14 @@ fn misfit(index: usize, flow: &FlowSpecification, error: &str) -> String {
 }
 
 fn sending(flow: &FlowSpecification, plugins: &dyn Plugins) -> Result<Sending, String> {
-    let source = &flow.source;
-    if let Some(plugin) = source.plugin {
-        let control = plugins.control(plugin, &source.parameters)?;
-        return Ok(Sending::Window(Algorithm::Plugin(Plugin::new(control, plugins.failure()))));
-    }
+    let SourceSpecification { name, parameters, plugin, .. } = &flow.source;
     if let Some(blueprint) = rate_based(flow)? {
         return Ok(Sending::Rate(blueprint));
     }
-    if !Algorithm::catalogue().iter().any(|(about, _)| about.name == source.name) {
-        return Err(unknown_source(&source.name));
+    if plugin.is_none() && !Algorithm::catalogue().iter().any(|(about, _)| about.name == name) {
+        return Err(unknown_source(name));
     }
-    Algorithm::new(&source.name, &source.parameters).map(Sending::Window)
+    plugins.algorithm(*plugin, name, parameters).map(Sending::Window)
 }
 
 /// The source of a group of flows, if it keeps to a rate.

@@ -95,7 +95,8 @@ fn fault(changed: &Window, before: &Window) -> Option<String> {
     if cwnd > LARGEST_WINDOW {
         return Some(format!("set cwnd to {cwnd} bytes; at most {LARGEST_WINDOW} are allowed"));
     }
-    if ssthresh != before.ssthresh && ssthresh < changed.least_ssthresh() {
+    // What ends slow start at a window of one segment is that.
+    if ssthresh != before.ssthresh && ssthresh < changed.least_ssthresh().min(cwnd) {
         return Some(format!("set ssthresh to {ssthresh} bytes, less than two segments ({})", 2 * mss));
     }
     (mss != before.mss).then(|| "changed mss, which the connection has agreed on".to_owned())

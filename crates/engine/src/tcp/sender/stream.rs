@@ -253,12 +253,9 @@ impl Sender {
         let window = &mut self.flight.window;
         let restart = window.cwnd.min(self.profile.initial_window * window.mss);
         if self.flight.settings.counts_segments {
-            let segments = window.cwnd / window.mss;
-            if window.ssthresh != u64::MAX {
-                window.ssthresh = window.ssthresh.max((segments / 2 + segments / 4) * window.mss);
-            }
+            window.keep_threshold();
             let halvings = ((idle.0 - 1) / timeout.0.max(1)).min(63);
-            let halved = (segments >> halvings) * window.mss;
+            let halved = ((window.cwnd / window.mss) >> halvings) * window.mss;
             window.cwnd = halved.max(restart);
         } else {
             window.cwnd = restart;

@@ -1,22 +1,22 @@
-//! Two congestion controls side by side through one sequence of events, as columns.
+//! Two congestion controls side by side in one run, as columns.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use sojourn_engine::oracle::{Oracle, Row, Standing};
 use sojourn_engine::plugin::Plugins;
-use sojourn_engine::replay::{Replay, Row, Standing};
 
 use super::Loaded;
 use crate::columns::column;
 use crate::{PluginFailed, SpecificationError};
 
-/// Replays a sequence. The columns of both algorithms begin with `leader_` and `follower_`; windows are in bytes, rates in bit/s, times
-/// in seconds.
+/// Carries out a run with a follower. The columns of both algorithms begin with `leader_` and `follower_`; windows are in bytes, rates
+/// in bit/s, times in seconds.
 #[pyfunction]
-pub fn replay<'py>(py: Python<'py>, replay: &str, plugins: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyDict>> {
-    let replay: Replay =
-        serde_json::from_str(replay).map_err(|error| SpecificationError::new_err(error.to_string()))?;
+pub fn oracle<'py>(py: Python<'py>, oracle: &str, plugins: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyDict>> {
+    let oracle: Oracle =
+        serde_json::from_str(oracle).map_err(|error| SpecificationError::new_err(error.to_string()))?;
     let loaded = Loaded::of(plugins)?;
-    let rows = py.detach(|| replay.rows(&loaded)).map_err(SpecificationError::new_err)?;
+    let rows = py.detach(|| oracle.rows(&loaded)).map_err(SpecificationError::new_err)?;
     if let Some(complaint) = loaded.failure().get() {
         return Err(PluginFailed::new_err(complaint.to_owned()));
     }
