@@ -4,12 +4,47 @@
 //! else - slow start, loss detection, recovery, timers - belongs to the sender and is the same for all, so an
 //! algorithm states only what it changes. To add one: write its file, name it in a `mod` line and in `algorithms!` below.
 
+/// The hooks of an enum of controls are those of the one that it holds: one jump on the path of every acknowledgement, and no
+/// virtual call.
+macro_rules! dispatch_control {
+    ($name:ident $variants:tt) => {
+        const _: () = {
+            use $crate::random::Random;
+            use $crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs};
+            use $crate::tcp::window::Window;
+            use $crate::time::{Duration, Time};
+            use $crate::units::Rate;
+
+            impl CongestionControl for $name {
+                dispatch! { $name $variants
+                    fn increase(&mut self, window: &mut Window, ack: &Ack);
+                    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time);
+                    fn on_established(&mut self, window: &mut Window, srtt: Duration, now: Time);
+                    fn on_ack(&mut self, window: &Window, ack: &Ack);
+                    fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64>;
+                    fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery);
+                    fn on_segment_lost(&mut self, window: &mut Window, lost: &LostSegment);
+                    fn on_restart(&mut self, window: &mut Window, now: Time);
+                    fn on_idle(&mut self, window: &mut Window, idle: Duration, now: Time);
+                    fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate>;
+                    fn pacing_quantum(&self, mss: u64) -> u64;
+                    fn take_random(&mut self, random: Random);
+                    fn take_flow(&mut self, flow: u32);
+                    fn needs(&self) -> Needs;
+                }
+            }
+        };
+    };
+}
+
+#[macro_use]
+mod declarations;
+
 mod bbr;
 mod bbr3;
 mod bic;
 mod compound;
 mod cubic;
-mod cubic_epoch;
 mod dctcp;
 mod fack;
 mod growth;
@@ -18,13 +53,11 @@ mod hstcp;
 mod htcp;
 mod hybla;
 mod illinois;
+mod kernel;
 mod ledbat;
-mod linux;
 mod lp;
 mod model;
 mod newreno;
-mod ns2;
-mod ns3;
 mod plugin;
 mod prague;
 mod real;
@@ -41,15 +74,11 @@ mod yeah;
 
 use std::sync::Arc;
 
-pub use cubic::CubicRules;
 pub use growth::Growth;
 pub use hooks::{Hook, Returns, Shown, Told, rate_of};
-pub use linux::Rules;
-pub use ns3::Rules as Ns3Rules;
 pub use plugin::{Plugin, PluginControl};
 use serde::Deserialize;
 use serde_json::Value;
-pub use vegas::VegasRules;
 
 use crate::about::{About, Listed};
 use crate::packet::LoadFactor;
@@ -322,16 +351,15 @@ pub trait CongestionControl {
     }
 }
 
-/// The dispatch is an enum: one jump on the path of every acknowledgement, and no virtual call. Every flow holds as much as
-/// the largest variant, so an algorithm of more than some ninety bytes is kept `in` a box.
+/// Every flow holds as much as the largest variant, so an algorithm of more than some ninety bytes is `boxed`.
 macro_rules! algorithms {
-    ($($module:ident::$name:ident($parameters:ident) $(in $container:ty)?),* $(,)?) => {
+    ($($module:ident::$name:ident($parameters:ident $(, $boxed:ident)?)),* $(,)?) => {
         $(pub use $module::$name;)*
 
         /// Any of the algorithms.
         #[derive(Clone, Debug)]
         pub enum Algorithm {
-            $(#[doc = concat!("See [`", stringify!($name), "`].")] $name(algorithms!(@held $name $($container)?)),)*
+            $(#[doc = concat!("See [`", stringify!($name), "`].")] $name(algorithms!(@held $name $($boxed)?)),)*
             /// One from outside the engine.
             Plugin(Plugin),
         }
@@ -356,27 +384,10 @@ macro_rules! algorithms {
             }
         }
 
-        impl CongestionControl for Algorithm {
-            dispatch! { Algorithm [$($name)* Plugin]
-                fn increase(&mut self, window: &mut Window, ack: &Ack);
-                fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time);
-                fn on_established(&mut self, window: &mut Window, srtt: Duration, now: Time);
-                fn on_ack(&mut self, window: &Window, ack: &Ack);
-                fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64>;
-                fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery);
-                fn on_segment_lost(&mut self, window: &mut Window, lost: &LostSegment);
-                fn on_restart(&mut self, window: &mut Window, now: Time);
-                fn on_idle(&mut self, window: &mut Window, idle: Duration, now: Time);
-                fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate>;
-                fn pacing_quantum(&self, mss: u64) -> u64;
-                fn take_random(&mut self, random: Random);
-                fn take_flow(&mut self, flow: u32);
-                fn needs(&self) -> Needs;
-            }
-        }
+        dispatch_control! { Algorithm [$($name)* Plugin] }
     };
     (@held $name:ident) => { $name };
-    (@held $name:ident $container:ty) => { $container };
+    (@held $name:ident boxed) => { Box<$name> };
 }
 
 algorithms! {
@@ -388,16 +399,16 @@ algorithms! {
     cubic::Cubic(CubicParameters),
     compound::Compound(CompoundParameters),
     hstcp::HighSpeed(HighSpeedParameters),
-    htcp::HTcp(HTcpParameters) in Box<HTcp>,
+    htcp::HTcp(HTcpParameters, boxed),
     westwood::Westwood(WestwoodParameters),
-    real::Real(RealParameters) in Box<Real>,
+    real::Real(RealParameters, boxed),
     bic::Bic(BicParameters),
     veno::Veno(VenoParameters),
-    illinois::Illinois(IllinoisParameters) in Box<Illinois>,
+    illinois::Illinois(IllinoisParameters, boxed),
     hybla::Hybla(HyblaParameters),
     scalable::Scalable(ScalableParameters),
     vegas::Vegas(VegasParameters),
-    yeah::Yeah(YeahParameters) in Box<Yeah>,
+    yeah::Yeah(YeahParameters, boxed),
     ledbat::Ledbat(LedbatParameters),
     lp::Lp(LpParameters),
     bbr::Bbr(BbrParameters),

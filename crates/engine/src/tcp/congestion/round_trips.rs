@@ -12,6 +12,10 @@ const LEAST_SAMPLES: u64 = 3;
 pub(super) struct RoundTrips {
     min_rtt: Option<Duration>,
     round: Option<Round>,
+    /// Whether they are forgotten when segments leave while none is in flight, as in Linux (tcp_vegas.c, tcp_vegas_cwnd_event).
+    is_forgetful: bool,
+    /// Whether the segments that leave next are the only ones in flight.
+    is_idle: bool,
 }
 
 /// One window of data.
@@ -55,8 +59,20 @@ impl RoundTrip {
 }
 
 impl RoundTrips {
-    /// Takes the RTT sample of an acknowledgement. A sample of zero is ignored.
+    /// Those of a connection that begins.
+    pub fn new(is_forgetful: bool) -> RoundTrips {
+        RoundTrips { is_forgetful, ..RoundTrips::default() }
+    }
+
+    /// Takes the RTT sample of an acknowledgement. A sample of zero is ignored. Once forgotten, the round ends with the first
+    /// acknowledgement of what was sent since then.
     pub fn take(&mut self, ack: &Ack) {
+        if self.is_idle {
+            let round = Round { end: ack.una - ack.acked, samples: 0, min_rtt: Duration(u64::MAX) };
+            (self.min_rtt, self.round) = (None, Some(round));
+        }
+        // Linux tcp_output.c, tcp_event_data_sent: CA_EVENT_TX_START.
+        self.is_idle = self.is_forgetful && ack.in_flight == 0;
         let Some(rtt) = ack.rtt.filter(|rtt| *rtt > Duration::ZERO) else { return };
         self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
         if let Some(round) = &mut self.round {
@@ -81,11 +97,9 @@ impl RoundTrips {
         })
     }
 
-    /// Forgets all, as Linux does when segments leave while none is in flight (tcp_vegas.c, tcp_vegas_cwnd_event). The round
-    /// ends with the first acknowledgement beyond `una`.
-    pub fn restart(&mut self, una: u64) {
-        let round = Round { end: una, samples: 0, min_rtt: Duration(u64::MAX) };
-        *self = RoundTrips { min_rtt: None, round: Some(round) };
+    /// Nothing counts as in flight after a timeout.
+    pub fn on_timeout(&mut self) {
+        self.is_idle = self.is_forgetful;
     }
 
     /// Discards the round, since congestion has changed the window during it.

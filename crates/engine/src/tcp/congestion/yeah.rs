@@ -2,19 +2,24 @@
 //! short, the window grows as that of Scalable TCP. Otherwise it grows as Reno's and drains the queue, unless other
 //! flows fill it.
 
-use std::sync::Arc;
-
-use super::linux::Rules;
 use super::newreno::AdditiveIncrease;
 use super::round_trips::{RoundEnd, RoundTrip, RoundTrips};
 use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::{About, Listed};
-use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::Time;
+use crate::{choice, parameters};
 
 /// Minimum of the estimated window of a competing Reno flow, in segments: Linux tcp_yeah.c, tcp_yeah_init.
 const LEAST_RENO_WINDOW: u64 = 2;
+
+choice! {
+    /// Whose base RTT it takes.
+    pub enum Rules {
+        Published = "published",
+        Linux = "linux",
+    }
+}
 
 parameters! {
     /// Parameters of YeAH.
@@ -31,25 +36,23 @@ parameters! {
     }
 }
 
-/// The YeAH-TCP congestion control.
-#[derive(Clone, Debug)]
-pub struct Yeah {
-    parameters: Arc<YeahParameters>,
-    round_trips: RoundTrips,
-    /// Increase rule of the slow mode.
-    additive: AdditiveIncrease,
-    /// Credited bytes that have not yet increased the window in fast mode.
-    uncounted: u64,
-    /// The backlog of the last measured round, in segments.
-    backlog: u64,
-    /// Consecutive round trips in slow mode, zero in fast mode.
-    slow_rounds: u64,
-    /// Round trips in fast mode since the last loss.
-    fast_rounds: u64,
-    /// The estimated window of a competing Reno flow, in segments. Decongestion does not reduce the window below it.
-    reno_window: u64,
-    /// Whether the segments that leave next are the only ones in flight, so that Linux begins anew.
-    is_idle: bool,
+control! {
+    /// The YeAH-TCP congestion control.
+    Yeah(YeahParameters as parameters) {
+        round_trips: RoundTrips = RoundTrips::new(parameters.rules == Rules::Linux),
+        /// Increase rule of the slow mode.
+        additive: AdditiveIncrease,
+        /// Credited bytes that have not yet increased the window in fast mode.
+        uncounted: u64,
+        /// The backlog of the last measured round, in segments.
+        backlog: u64,
+        /// Consecutive round trips in slow mode, zero in fast mode.
+        slow_rounds: u64,
+        /// Round trips in fast mode since the last loss.
+        fast_rounds: u64,
+        /// The estimated window of a competing Reno flow, in segments. Decongestion does not reduce the window below it.
+        reno_window: u64 = LEAST_RENO_WINDOW,
+    }
 }
 
 impl Listed for Yeah {
@@ -68,21 +71,6 @@ impl Listed for Yeah {
 }
 
 impl Yeah {
-    /// Creates the state of a new connection.
-    pub fn new(parameters: Arc<YeahParameters>) -> Yeah {
-        Yeah {
-            parameters,
-            round_trips: RoundTrips::default(),
-            additive: AdditiveIncrease::default(),
-            uncounted: 0,
-            backlog: 0,
-            slow_rounds: 0,
-            fast_rounds: 0,
-            reno_window: LEAST_RENO_WINDOW,
-            is_idle: false,
-        }
-    }
-
     /// Grows in fast mode by one segment per `scalable_count` segments acknowledged, at least as much as Reno.
     fn grow_fast(&mut self, window: &mut Window, credit: u64) {
         let bytes_for_segment = window.cwnd.min(self.parameters.scalable_count * window.mss);
@@ -163,20 +151,17 @@ impl CongestionControl for Yeah {
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        // Nothing counts as in flight after a timeout.
-        self.is_idle |= event == CongestionEvent::Timeout && self.parameters.rules == Rules::Linux;
-        if let Some(flight_size) = event.flight_size() {
-            self.reduce(window, flight_size);
+        match event {
+            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
+                self.reduce(window, flight_size)
+            }
+            CongestionEvent::Timeout => self.round_trips.on_timeout(),
+            CongestionEvent::Spurious => {}
         }
     }
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {
-        if self.is_idle {
-            self.round_trips.restart(ack.una - ack.acked);
-        }
         self.round_trips.take(ack);
-        // Linux tcp_output.c, tcp_event_data_sent: CA_EVENT_TX_START.
-        self.is_idle = self.parameters.rules == Rules::Linux && ack.in_flight == 0;
     }
 
     /// Modes are selected and the queue is drained in slow start too (Linux tcp_yeah.c).
@@ -190,6 +175,8 @@ impl CongestionControl for Yeah {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::time::Duration;
 

@@ -1,6 +1,5 @@
 //! The TCP stack of Linux: settings that differ from the standards, with their source.
 
-use crate::tcp::congestion::{CubicRules, Rules};
 use crate::tcp::ecn::EcnKind;
 use crate::tcp::flight::FlightSize;
 use crate::tcp::recovery::RecoveryKind;
@@ -117,12 +116,12 @@ pub(super) fn in_data_centre() -> Vec<ProfileSetting> {
 
 /// What the congestion controls of Linux 6.1 do otherwise than their RFCs and papers.
 pub(super) fn defaults_of_6() -> Vec<AlgorithmDefault> {
-    let linux = |algorithm, source| default_of(algorithm, "rules", Rules::Linux, source);
+    let linux = |algorithm, source| default_of(algorithm, "rules", "linux", source);
     vec![
         default_of(
             "cubic",
             "rules",
-            CubicRules::Linux,
+            "linux",
             "Linux tcp_cubic.c, bictcp_update: 5 % a round trip before the first loss, Reno's estimate at 0.53 segments a \
              round trip, whole numbers",
         ),

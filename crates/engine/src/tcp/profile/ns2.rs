@@ -1,6 +1,5 @@
 //! The TCP stack of ns-2: settings that differ from the standards, with their source.
 
-use crate::tcp::congestion::VegasRules;
 use crate::tcp::flight::FlightSize;
 use crate::tcp::recovery::RecoveryKind;
 use crate::time::Duration;
@@ -45,7 +44,7 @@ pub(super) fn release_2_35() -> Vec<ProfileSetting> {
 /// What holds for one congestion control only.
 pub(super) fn defaults_of_2_35() -> Vec<AlgorithmDefault> {
     vec![
-        default_of("vegas", "rules", VegasRules::Ns2, "ns-2.35 tcp/tcp-vegas.cc, recv"),
+        default_of("vegas", "rules", "ns2", "ns-2.35 tcp/tcp-vegas.cc, recv"),
         default_of("vegas", "alpha", 1, "ns-2.35 tcl/lib/ns-default.tcl, v_alpha_"),
         default_of("vegas", "beta", 3, "ns-2.35 tcl/lib/ns-default.tcl, v_beta_"),
         default_of("vegas", "decrease", 0.25, "ns-2.35 tcp/tcp-vegas.cc, recv: win -= (win>>2)"),

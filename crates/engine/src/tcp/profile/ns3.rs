@@ -1,6 +1,5 @@
 //! The TCP stacks of ns-3: settings of each release that differ from the standards, with their source.
 
-use crate::tcp::congestion::{CubicRules, Ns3Rules};
 use crate::tcp::flight::FlightSize;
 use crate::tcp::recovery::RecoveryKind;
 use crate::time::Duration;
@@ -133,10 +132,10 @@ fn common_defaults() -> Vec<AlgorithmDefault> {
         default_of("hybla", "rtt0", Duration::from_milliseconds(50), "ns-3 tcp-hybla.cc, RRTT"),
         default_of("ledbat", "begins_with_slow_start", true, "ns-3 tcp-ledbat.cc, SSParam"),
         default_of("scalable", "a", 0.02, "ns-3 tcp-scalable.cc, AIFactor: a segment for 50"),
-        default_of("hstcp", "rules", Ns3Rules::Ns3, "ns-3 tcp-highspeed.cc, TableLookupA and TableLookupB"),
-        default_of("htcp", "rules", Ns3Rules::Ns3, "ns-3 tcp-htcp.cc, CongestionAvoidance and UpdateBeta"),
-        default_of("lp", "rules", Ns3Rules::Ns3, "ns-3 tcp-lp.cc, OwdCalculator and PktsAcked"),
-        default_of("veno", "rules", Ns3Rules::Ns3, "ns-3 tcp-veno.cc, IncreaseWindow"),
+        default_of("hstcp", "rules", "ns3", "ns-3 tcp-highspeed.cc, TableLookupA and TableLookupB"),
+        default_of("htcp", "rules", "ns3", "ns-3 tcp-htcp.cc, CongestionAvoidance and UpdateBeta"),
+        default_of("lp", "rules", "ns3", "ns-3 tcp-lp.cc, OwdCalculator and PktsAcked"),
+        default_of("veno", "rules", "ns3", "ns-3 tcp-veno.cc, IncreaseWindow"),
         default_of(
             "yeah",
             "phy",
@@ -156,7 +155,7 @@ pub(super) fn defaults_of_3_30() -> Vec<AlgorithmDefault> {
 pub(super) fn defaults_of_3_48() -> Vec<AlgorithmDefault> {
     let mut defaults = common_defaults();
     defaults.extend([
-        default_of("cubic", "rules", CubicRules::Ns3, "ns-3.48 tcp-cubic.cc, Update and GetSsThresh"),
+        default_of("cubic", "rules", "ns3", "ns-3.48 tcp-cubic.cc, Update and GetSsThresh"),
         default_of("cubic", "rtt_settling", Duration::from_milliseconds(10), "ns-3.48 tcp-cubic.cc, CubicDelta"),
         default_of(
             "cubic",
@@ -174,7 +173,7 @@ pub(super) fn defaults_of_3_48() -> Vec<AlgorithmDefault> {
         .of_stack(),
         default_of("dctcp", "loss_as_marks", true, "ns-3.48 tcp-dctcp.cc, GetSsThresh: (1 - alpha / 2) of cwnd"),
         default_of("bbr", "high_gain", 2.89, "ns-3.48 tcp-bbr.cc, HighGain"),
-        default_of("bbr", "rules", Ns3Rules::Ns3, "ns-3.48 tcp-bbr.cc, tcp-rate-ops.cc and tcp-socket-base.cc"),
+        default_of("bbr", "rules", "ns3", "ns-3.48 tcp-bbr.cc, tcp-rate-ops.cc and tcp-socket-base.cc"),
         default_of("cubic", "name", "hystart", "ns-3.48 tcp-cubic.cc, HyStart: on").of_slow_start(),
         default_of("cubic", "train_cushion", Duration::ZERO, "ns-3.48 tcp-cubic.cc, HystartUpdate").of_slow_start(),
         default_of("cubic", "train_divisor", 1, "ns-3.48 tcp-cubic.cc, HystartUpdate: the whole minimum RTT")

@@ -1,0 +1,57 @@
+//! How algorithms are declared: the state of a control, and the choice between variants of an algorithm.
+
+/// Declares a control: its parameters, and the fields of its state, with what they are when a connection begins unless that is the
+/// default of their type.
+macro_rules! control {
+    ($(#[$attribute:meta])* $name:ident($type:ty $(as $parameters:ident)?) {
+        $($(#[$doc:meta])* $field:ident: $field_type:ty $(= $initial:expr)?,)*
+    }) => {
+        $(#[$attribute])*
+        #[derive(Clone, Debug)]
+        pub struct $name {
+            $($parameters: std::sync::Arc<$type>,)?
+            $($(#[$doc])* $field: $field_type,)*
+        }
+
+        impl $name {
+            pub(in $crate::tcp::congestion) fn new(_given: std::sync::Arc<$type>) -> $name {
+                $(let $parameters = _given;)?
+                $(let $field = control!(@initial $($initial)?);)*
+                $name { $($parameters,)? $($field,)* }
+            }
+        }
+    };
+    (@initial) => { Default::default() };
+    (@initial $initial:expr) => { $initial };
+}
+
+/// Declares an algorithm of which the parameter `rules` chooses a variant, what its RFC or paper says or what an implementation does:
+/// the choice, and the control that holds the variant. A variant is a control of its own, `boxed` if it is larger than the others.
+macro_rules! variants {
+    ($(#[$attribute:meta])* $name:ident($parameters:ident) by $rules:ident {
+        $($variant:ident($control:ty $(, $boxed:ident)?) = $word:literal,)*
+    }) => {
+        $crate::choice! {
+            /// Whose rules it follows.
+            pub enum $rules { $($variant = $word,)* }
+        }
+
+        $(#[$attribute])*
+        #[derive(Clone, Debug)]
+        pub enum $name {
+            $(#[doc = concat!("With `rules = \"", $word, "\"`.")] $variant(variants!(@held $control $(, $boxed)?)),)*
+        }
+
+        impl $name {
+            pub(in $crate::tcp::congestion) fn new(parameters: std::sync::Arc<$parameters>) -> $name {
+                match parameters.rules {
+                    $($rules::$variant => $name::$variant(<$control>::new(parameters).into()),)*
+                }
+            }
+        }
+
+        dispatch_control! { $name [$($variant)*] }
+    };
+    (@held $control:ty) => { $control };
+    (@held $control:ty, boxed) => { Box<$control> };
+}
