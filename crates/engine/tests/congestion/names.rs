@@ -4,6 +4,7 @@ use serde_json::json;
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::Specification;
 use sojourn_engine::tcp::congestion::Algorithm;
+use sojourn_engine::tcp::profile::{DefaultKind, StackProfile};
 use sojourn_engine::traffic::Traffic;
 
 /// The error for an unknown name lists all known names, including those of rate-based sources.
@@ -28,4 +29,15 @@ fn unknown_name() {
     let rates = Traffic::catalogue().into_iter().map(|kind| kind.about.name);
     assert_eq!(known, windows.chain(rates).collect::<Vec<_>>());
     assert!(known.contains(&"newreno") && known.contains(&"cbr") && known.contains(&"tfrc"), "{error}");
+}
+
+/// What a profile sets for a congestion control is a parameter of it, with a value that it may have.
+#[test]
+fn defaults_of_profiles() {
+    for profile in StackProfile::named() {
+        for default in profile.defaults.iter().filter(|default| default.kind == DefaultKind::Control) {
+            let built = Algorithm::new(default.algorithm, &json!({default.parameter: default.value}));
+            assert_eq!(built.err(), None, "{}: {}.{}", profile.name, default.algorithm, default.parameter);
+        }
+    }
 }

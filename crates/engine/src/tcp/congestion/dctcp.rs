@@ -1,8 +1,6 @@
 //! DCTCP (Data Center TCP): RFC 8257. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010. The window reduction is
 //! proportional to the share of marked bytes.
 
-use std::sync::Arc;
-
 use super::newreno::AdditiveIncrease;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};
 use crate::about::{About, Listed};
@@ -66,12 +64,12 @@ impl MarkedShare {
     }
 }
 
-/// The DCTCP congestion control.
-#[derive(Clone, Debug)]
-pub struct Dctcp {
-    parameters: Arc<DctcpParameters>,
-    additive: AdditiveIncrease,
-    share: MarkedShare,
+control! {
+    /// The DCTCP congestion control.
+    Dctcp(DctcpParameters as parameters) {
+        additive: AdditiveIncrease,
+        share: MarkedShare = MarkedShare::new(parameters.initial_alpha),
+    }
 }
 
 impl Listed for Dctcp {
@@ -89,12 +87,6 @@ impl Listed for Dctcp {
 }
 
 impl Dctcp {
-    /// Creates the state of a new connection.
-    pub fn new(parameters: Arc<DctcpParameters>) -> Dctcp {
-        let share = MarkedShare::new(parameters.initial_alpha);
-        Dctcp { parameters, additive: AdditiveIncrease::default(), share }
-    }
-
     /// The estimate of the share of marked bytes.
     pub fn alpha(&self) -> f64 {
         self.share.alpha

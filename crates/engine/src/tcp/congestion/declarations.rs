@@ -3,20 +3,20 @@
 /// Declares a control: its parameters, and the fields of its state, with what they are when a connection begins unless that is the
 /// default of their type.
 macro_rules! control {
-    ($(#[$attribute:meta])* $name:ident($type:ty $(as $parameters:ident)?) {
-        $($(#[$doc:meta])* $field:ident: $field_type:ty $(= $initial:expr)?,)*
+    ($(#[$attribute:meta])* $name:ident $([$generic:ident: $bound:path])? ($type:ty $(as $parameters:ident)?) {
+        $($(#[$doc:meta])* $visibility:vis $field:ident: $field_type:ty $(= $initial:expr)?,)*
     }) => {
         $(#[$attribute])*
         #[derive(Clone, Debug)]
-        pub struct $name {
+        pub struct $name $(<$generic: $bound>)? {
             $($parameters: std::sync::Arc<$type>,)?
-            $($(#[$doc])* $field: $field_type,)*
+            $($(#[$doc])* $visibility $field: $field_type,)*
         }
 
-        impl $name {
-            pub(in $crate::tcp::congestion) fn new(_given: std::sync::Arc<$type>) -> $name {
+        impl $(<$generic: $bound>)? $name $(<$generic>)? {
+            pub(in $crate::tcp::congestion) fn new(_given: std::sync::Arc<$type>) -> Self {
                 $(let $parameters = _given;)?
-                $(let $field = control!(@initial $($initial)?);)*
+                $(let $field: $field_type = control!(@initial $($initial)?);)*
                 $name { $($parameters,)? $($field,)* }
             }
         }

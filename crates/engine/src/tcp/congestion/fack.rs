@@ -2,11 +2,6 @@
 //! window. Losses are detected by the distance of a segment from the highest SACKed sequence number.
 
 use super::newreno::newreno_with_recovery;
-use super::{Ack, CongestionControl, CongestionEvent, Needs};
-use crate::about::About;
-use crate::tcp::recovery::RecoveryKind;
-use crate::tcp::window::Window;
-use crate::time::Time;
 
 newreno_with_recovery!(
     Fack,

@@ -2,7 +2,6 @@
 //! queueing delay from a target.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use super::{Ack, CongestionControl, CongestionEvent, Needs};
 use crate::about::{About, Listed};
@@ -23,18 +22,18 @@ parameters! {
     }
 }
 
-/// The LEDBAT congestion control.
-#[derive(Clone, Debug)]
-pub struct Ledbat {
-    parameters: Arc<LedbatParameters>,
-    /// The minimum delay of each of the last minutes, the current minute at the end.
-    base_delays: VecDeque<Duration>,
-    /// The minute of the last entry of `base_delays`.
-    minute: u64,
-    /// The latest delays and the times of their reports.
-    current_delays: VecDeque<(Time, Duration)>,
-    /// The fractional part of the growth, in bytes.
-    fraction: f64,
+control! {
+    /// The LEDBAT congestion control.
+    Ledbat(LedbatParameters as parameters) {
+        /// The minimum delay of each of the last minutes, the current minute at the end.
+        base_delays: VecDeque<Duration> = VecDeque::with_capacity(parameters.base_history as usize),
+        /// The minute of the last entry of `base_delays`.
+        minute: u64,
+        /// The latest delays and the times of their reports.
+        current_delays: VecDeque<(Time, Duration)> = VecDeque::with_capacity(parameters.current_filter as usize),
+        /// The fractional part of the growth, in bytes.
+        fraction: f64,
+    }
 }
 
 impl Listed for Ledbat {
@@ -54,17 +53,6 @@ impl Listed for Ledbat {
 }
 
 impl Ledbat {
-    /// Creates the state of a new connection.
-    pub fn new(parameters: Arc<LedbatParameters>) -> Ledbat {
-        Ledbat {
-            base_delays: VecDeque::with_capacity(parameters.base_history as usize),
-            current_delays: VecDeque::with_capacity(parameters.current_filter as usize),
-            parameters,
-            minute: 0,
-            fraction: 0.0,
-        }
-    }
-
     /// update_base_delay of RFC 6817 section 2.4.2.
     fn update_base_delay(&mut self, delay: Duration, now: Time) {
         let minute = now.0 / (60 * PICOSECONDS_PER_SECOND);

@@ -1,4 +1,5 @@
-//! Congestion control algorithms, one file or folder each.
+//! Congestion control algorithms, one file each, or a folder with parameters and choice in `mod.rs` and each variant in a file:
+//! `published`, `linux`, `ns3`. `kernel` is what Linux's have in common.
 //!
 //! An algorithm decides how the window grows in congestion avoidance and how far it falls on congestion. Everything
 //! else - slow start, loss detection, recovery, timers - belongs to the sender and is the same for all, so an
@@ -412,7 +413,7 @@ algorithms! {
     ledbat::Ledbat(LedbatParameters),
     lp::Lp(LpParameters),
     bbr::Bbr(BbrParameters),
-    bbr3::Bbr3(Bbr3Parameters),
+    bbr3::Bbr3(Bbr3Parameters, boxed),
     dctcp::Dctcp(DctcpParameters),
     prague::Prague(PragueParameters),
     vcp::Vcp(VcpParameters),

@@ -8,7 +8,7 @@ use crate::time::{Duration, Time};
 use crate::units::Rate;
 
 /// What such an algorithm needs of the sender.
-pub(super) fn needs() -> Needs {
+pub fn needs() -> Needs {
     Needs { pacing: true, deliveries: true, governs: true, random: true, ..Needs::default() }
 }
 
@@ -17,58 +17,58 @@ pub(super) fn needs() -> Needs {
 const NOMINAL_RTT: Duration = Duration::from_milliseconds(1);
 
 /// The smoothed round-trip time in seconds, or what is assumed of it.
-pub(super) fn assumed_rtt(srtt: Duration) -> f64 {
+pub fn assumed_rtt(srtt: Duration) -> f64 {
     if srtt == Duration::ZERO { NOMINAL_RTT.seconds() } else { srtt.seconds() }
 }
 
 /// The sample that an acknowledgement gives, and its rate.
-pub(super) fn rate_of(delivery: &Delivery) -> Option<(RateSample, f64)> {
+pub fn rate_of(delivery: &Delivery) -> Option<(RateSample, f64)> {
     delivery.rate.and_then(|sample| Some((sample, sample.rate()?)))
 }
 
 /// Bytes of payload a second; none before a round trip is known.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PacingRate(Option<f64>);
+pub struct PacingRate(Option<f64>);
 
 impl PacingRate {
     /// Whether it is still to be set for the first time, and may be.
-    pub(super) fn awaits(&self, srtt: Duration) -> bool {
+    pub fn awaits(&self, srtt: Duration) -> bool {
         self.0.is_none() && srtt > Duration::ZERO
     }
 
     /// This it is.
-    pub(super) fn set(&mut self, rate: f64) {
+    pub fn set(&mut self, rate: f64) {
         self.0 = Some(rate);
     }
 
     /// This it is, but before the pipe is full the rate only rises.
-    pub(super) fn follow(&mut self, rate: f64, is_full: bool) {
+    pub fn follow(&mut self, rate: f64, is_full: bool) {
         if is_full || self.0.is_none_or(|current| rate > current) {
             self.0 = Some(rate);
         }
     }
 
     /// Zero before a round trip is known.
-    pub(super) fn get(&self) -> f64 {
+    pub fn get(&self) -> f64 {
         self.0.unwrap_or(0.0)
     }
 
     /// As the sender wants it; `first` before a round trip is known.
-    pub(super) fn or_first(&self, first: impl FnOnce() -> f64) -> Rate {
+    pub fn or_first(&self, first: impl FnOnce() -> f64) -> Rate {
         Rate(((8.0 * self.0.unwrap_or_else(first)) as u64).max(1))
     }
 }
 
 /// The window to go back to after a recovery or PROBE_RTT.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PriorWindow {
-    pub(super) cwnd: u64,
-    pub(super) was_in_recovery: bool,
+pub struct PriorWindow {
+    pub cwnd: u64,
+    pub was_in_recovery: bool,
 }
 
 impl PriorWindow {
     /// Notes the window; one that a recovery or PROBE_RTT has cut says nothing.
-    pub(super) fn save(&mut self, window: &Window, is_probing_rtt: bool) {
+    pub fn save(&mut self, window: &Window, is_probing_rtt: bool) {
         let is_cut = self.was_in_recovery || is_probing_rtt;
         self.cwnd = if is_cut { self.cwnd.max(window.cwnd) } else { window.cwnd };
     }
@@ -76,7 +76,7 @@ impl PriorWindow {
 
 /// How far PROBE_RTT has come: it ends after its time and a round with little in flight.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ProbeRtt {
+pub struct ProbeRtt {
     /// When it may end; none while too much is in flight.
     end: Option<Time>,
     is_round_done: bool,
@@ -85,7 +85,7 @@ pub(super) struct ProbeRtt {
 impl ProbeRtt {
     /// An acknowledgement in it, which may begin a round; `is_reached` says whether no more is in flight than should be.
     /// Returns whether the round is done.
-    pub(super) fn advance(
+    pub fn advance(
         &mut self,
         delivery: &Delivery,
         is_reached: bool,
@@ -105,21 +105,21 @@ impl ProbeRtt {
     }
 
     /// Whether its time is over.
-    pub(super) fn is_over(&self, now: Time) -> bool {
+    pub fn is_over(&self, now: Time) -> bool {
         self.end.is_some_and(|end| now > end)
     }
 }
 
 /// The maximum of recent values, over a number of rounds or cycles.
 #[derive(Clone, Debug, Default)]
-pub(super) struct WindowedMaximum {
+pub struct WindowedMaximum {
     /// Values that are greatest until a greater one comes or those before have aged: values fall, times rise.
     candidates: VecDeque<(f64, u64)>,
 }
 
 impl WindowedMaximum {
     /// Takes in a value and forgets those that are more than `age` old.
-    pub(super) fn update(&mut self, value: f64, time: u64, age: u64) {
+    pub fn update(&mut self, value: f64, time: u64, age: u64) {
         while self.candidates.back().is_some_and(|(other, _)| *other <= value) {
             self.candidates.pop_back();
         }
@@ -132,23 +132,23 @@ impl WindowedMaximum {
     }
 
     /// Zero before the first value.
-    pub(super) fn get(&self) -> f64 {
+    pub fn get(&self) -> f64 {
         self.candidates.front().map_or(0.0, |(value, _)| *value)
     }
 }
 
 /// Packet-timed rounds: one ends when a segment is acknowledged that was sent after it began.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rounds {
+pub struct Rounds {
     /// Bytes delivered in all when the round began.
     began_at: u64,
     /// Rounds so far.
-    pub(super) count: u64,
+    pub count: u64,
 }
 
 impl Rounds {
     /// Whether a sample ends the round, of a segment sent when so many bytes had been delivered.
-    pub(super) fn update(&mut self, prior_delivered: u64, total_delivered: u64) -> bool {
+    pub fn update(&mut self, prior_delivered: u64, total_delivered: u64) -> bool {
         let ends = prior_delivered >= self.began_at;
         if ends {
             self.restart(total_delivered);
@@ -158,26 +158,26 @@ impl Rounds {
     }
 
     /// A round begins now, and none is counted.
-    pub(super) fn restart(&mut self, total_delivered: u64) {
+    pub fn restart(&mut self, total_delivered: u64) {
         self.began_at = total_delivered;
     }
 }
 
 /// How many bytes arrive beyond what the estimated bandwidth explains, because acknowledgements come in lumps.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Aggregation {
+pub struct Aggregation {
     since: Time,
-    pub(super) delivered: u64,
+    pub delivered: u64,
 }
 
 impl Aggregation {
     /// Counting begins anew.
-    pub(super) fn restart(&mut self, now: Time) {
+    pub fn restart(&mut self, now: Time) {
         *self = Aggregation { since: now, delivered: 0 };
     }
 
     /// The excess, at most the window; counting begins anew when there is none.
-    pub(super) fn excess(&mut self, delivery: &Delivery, bandwidth: f64, cwnd: u64) -> u64 {
+    pub fn excess(&mut self, delivery: &Delivery, bandwidth: f64, cwnd: u64) -> u64 {
         let mut expected = (bandwidth * delivery.now.since(self.since).seconds()) as u64;
         if self.delivered <= expected {
             self.restart(delivery.now);
@@ -191,20 +191,20 @@ impl Aggregation {
 /// What was sent while the algorithm itself held the window down, in bytes delivered in all when it was sent: samples
 /// of it count as limited, as if the application had left the window unused.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct HeldBack {
+pub struct HeldBack {
     span: Option<(u64, u64)>,
 }
 
 impl HeldBack {
     /// The window is held down now.
-    pub(super) fn extend(&mut self, delivery: &Delivery) {
+    pub fn extend(&mut self, delivery: &Delivery) {
         let end = delivery.total_delivered + delivery.in_flight;
         let start = self.span.filter(|(_, last)| delivery.total_delivered <= *last);
         self.span = Some((start.map_or(delivery.total_delivered, |(first, _)| first), end));
     }
 
     /// Whether a sample tells of the sender rather than of the path.
-    pub(super) fn is_app_limited(&self, sample: &RateSample) -> bool {
+    pub fn is_app_limited(&self, sample: &RateSample) -> bool {
         let held = self.span.is_some_and(|(first, last)| (first..=last).contains(&sample.prior_delivered));
         sample.app_limited || held
     }

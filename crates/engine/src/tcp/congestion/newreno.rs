@@ -1,7 +1,5 @@
 //! New Reno: the congestion avoidance of RFC 5681 with the recovery of RFC 6582, which the stack profile selects.
 
-use std::sync::Arc;
-
 use super::{Ack, CongestionControl, CongestionEvent};
 use crate::about::{About, Listed};
 use crate::parameters;
@@ -40,13 +38,13 @@ impl AdditiveIncrease {
     }
 }
 
-/// The New Reno congestion control.
-#[derive(Clone, Debug)]
-pub struct NewReno {
-    parameters: Arc<NewRenoParameters>,
-    additive: AdditiveIncrease,
-    /// The fractional part of the credit multiplied by alpha, in bytes.
-    fraction: f64,
+control! {
+    /// The New Reno congestion control.
+    NewReno(NewRenoParameters as parameters) {
+        additive: AdditiveIncrease,
+        /// The fractional part of the credit multiplied by alpha, in bytes.
+        fraction: f64,
+    }
 }
 
 impl Listed for NewReno {
@@ -62,11 +60,6 @@ impl Listed for NewReno {
 }
 
 impl NewReno {
-    /// Creates the state of a new connection.
-    pub fn new(parameters: Arc<NewRenoParameters>) -> NewReno {
-        NewReno { parameters, additive: AdditiveIncrease::default(), fraction: 0.0 }
-    }
-
     /// The credit multiplied by alpha, which gives alpha segments per window of credit. At most one window, which gives
     /// one segment.
     #[cold]
@@ -97,23 +90,28 @@ impl CongestionControl for NewReno {
     }
 }
 
-/// Defines an algorithm with New Reno's window and the recovery of the same name.
+/// Declares an algorithm with New Reno's window and the recovery of the same name.
 macro_rules! newreno_with_recovery {
     ($name:ident, $about:expr) => {
-        pub use super::newreno::NewRenoParameters;
+        use $crate::about::{About, Listed};
+        use $crate::tcp::congestion::newreno::NewReno;
+        pub use $crate::tcp::congestion::newreno::NewRenoParameters;
+        use $crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Needs};
+        use $crate::tcp::recovery::RecoveryKind;
+        use $crate::tcp::window::Window;
+        use $crate::time::Time;
 
         /// New Reno's window with another recovery.
         #[derive(Clone, Debug)]
-        pub struct $name(super::newreno::NewReno);
+        pub struct $name(NewReno);
 
-        impl $crate::about::Listed for $name {
-            const ABOUT: $crate::about::About = $about;
+        impl Listed for $name {
+            const ABOUT: About = $about;
         }
 
         impl $name {
-            /// Creates the state of a new connection.
-            pub fn new(parameters: std::sync::Arc<NewRenoParameters>) -> $name {
-                $name(super::newreno::NewReno::new(parameters))
+            pub(super) fn new(parameters: std::sync::Arc<NewRenoParameters>) -> $name {
+                $name(NewReno::new(parameters))
             }
         }
 

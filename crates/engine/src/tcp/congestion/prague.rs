@@ -4,8 +4,6 @@
 //!
 //! Constants and details that the draft leaves open are those of L4STeam/linux, net/ipv4/tcp_prague.c.
 
-use std::sync::Arc;
-
 use super::dctcp::MarkedShare;
 use super::growth::Growth;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};
@@ -25,21 +23,22 @@ parameters! {
     }
 }
 
-/// The TCP Prague congestion control.
-#[derive(Clone, Debug)]
-pub struct Prague {
-    parameters: Arc<PragueParameters>,
-    growth: Growth,
-    share: MarkedShare,
-    /// Whether the path has marked a packet. Until then alpha is not updated.
-    path_marks: bool,
-    /// Round trips since slow start, counted up to the transition.
-    rounds: u64,
-    /// The latest smoothed round-trip time.
-    srtt: Duration,
-    alpha_updated: Time,
-    /// When marks last reduced the window.
-    reduced: Option<Time>,
+control! {
+    /// The TCP Prague congestion control.
+    Prague(PragueParameters as parameters) {
+        growth: Growth,
+        /// With alpha = 1 the first mark halves the window.
+        share: MarkedShare = MarkedShare::new(1.0),
+        /// Whether the path has marked a packet. Until then alpha is not updated.
+        path_marks: bool,
+        /// Round trips since slow start, counted up to the transition.
+        rounds: u64,
+        /// The latest smoothed round-trip time.
+        srtt: Duration,
+        alpha_updated: Time,
+        /// When marks last reduced the window.
+        reduced: Option<Time>,
+    }
 }
 
 impl Listed for Prague {
@@ -59,21 +58,6 @@ impl Listed for Prague {
 }
 
 impl Prague {
-    /// Creates the state of a new connection.
-    pub fn new(parameters: Arc<PragueParameters>) -> Prague {
-        Prague {
-            parameters,
-            growth: Growth::default(),
-            // With alpha = 1 the first mark halves the window.
-            share: MarkedShare::new(1.0),
-            path_marks: false,
-            rounds: 0,
-            srtt: Duration::ZERO,
-            alpha_updated: Time::ZERO,
-            reduced: None,
-        }
-    }
-
     /// The estimate of the share of marked bytes.
     pub fn alpha(&self) -> f64 {
         self.share.alpha

@@ -5,8 +5,6 @@
 //! without a decrease of that rate is classified as a transmission error and does not reduce the window. The receiver
 //! measures the rate, so that the reverse path has no effect.
 
-use std::sync::Arc;
-
 use super::newreno::AdditiveIncrease;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};
 use crate::about::{About, Listed};
@@ -26,17 +24,17 @@ parameters! {
 /// the papers' "friendly" excludes. Assumed.
 const WAVES_BETWEEN_ERRORS: u64 = 2;
 
-/// The TCP Real congestion control.
-#[derive(Clone, Debug)]
-pub struct Real {
-    parameters: Arc<RealParameters>,
-    additive: AdditiveIncrease,
-    /// The wave in progress, and the two that arrived last.
-    wave: Option<Wave>,
-    latest: Option<Received>,
-    previous: Option<Received>,
-    /// The number of waves that arrived since a loss was classified as a transmission error.
-    waves_since_error: u64,
+control! {
+    /// The TCP Real congestion control.
+    Real(RealParameters as parameters) {
+        additive: AdditiveIncrease,
+        /// The wave in progress, and the two that arrived last.
+        wave: Option<Wave>,
+        latest: Option<Received>,
+        previous: Option<Received>,
+        /// The number of waves that arrived since a loss was classified as a transmission error.
+        waves_since_error: u64 = WAVES_BETWEEN_ERRORS,
+    }
 }
 
 /// A wave in progress.
@@ -79,18 +77,6 @@ impl Listed for Real {
 }
 
 impl Real {
-    /// Creates the state of a new connection.
-    pub fn new(parameters: Arc<RealParameters>) -> Real {
-        Real {
-            parameters,
-            additive: AdditiveIncrease::default(),
-            wave: None,
-            latest: None,
-            previous: None,
-            waves_since_error: WAVES_BETWEEN_ERRORS,
-        }
-    }
-
     /// Whether the latest wave shows contention. A wave of a lower level is slower in any case and does not.
     fn shows_contention(&self) -> Option<bool> {
         let (latest, previous) = (self.latest?, self.previous?);

@@ -2,11 +2,6 @@
 //! loss in a window causes another reduction or a timeout.
 
 use super::newreno::newreno_with_recovery;
-use super::{Ack, CongestionControl, CongestionEvent, Needs};
-use crate::about::About;
-use crate::tcp::recovery::RecoveryKind;
-use crate::tcp::window::Window;
-use crate::time::Time;
 
 newreno_with_recovery!(
     Reno,

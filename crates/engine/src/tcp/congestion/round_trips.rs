@@ -9,7 +9,7 @@ const LEAST_SAMPLES: u64 = 3;
 
 /// The round-trip times of a connection.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RoundTrips {
+pub struct RoundTrips {
     min_rtt: Option<Duration>,
     round: Option<Round>,
     /// Whether they are forgotten when segments leave while none is in flight, as in Linux (tcp_vegas.c, tcp_vegas_cwnd_event).
@@ -29,7 +29,7 @@ struct Round {
 
 /// The result of a round.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum RoundEnd {
+pub enum RoundEnd {
     /// The round has too few samples.
     Unmeasured,
     /// The round has enough samples.
@@ -38,7 +38,7 @@ pub(super) enum RoundEnd {
 
 /// Round-trip times at the end of a round.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RoundTrip {
+pub struct RoundTrip {
     /// Minimum of the connection (base RTT).
     pub min_rtt: Duration,
     /// Minimum of the round.

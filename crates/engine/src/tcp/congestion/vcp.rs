@@ -2,8 +2,6 @@
 //! enough", SIGCOMM 2005. Routers (the queue discipline `vcp`) encode the load of the path in two bits. The sender
 //! increases its window multiplicatively at low load and additively at high load, and decreases it at overload.
 
-use std::sync::Arc;
-
 use super::growth::Growth;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};
 use crate::about::{About, Listed};
@@ -40,13 +38,13 @@ enum Action {
     Freeze,
 }
 
-/// The VCP congestion control.
-#[derive(Clone, Debug)]
-pub struct Vcp {
-    parameters: Arc<VcpParameters>,
-    growth: Growth,
-    /// When the effect of the latest decrease is in the routers' load factor, and when it is echoed.
-    decrease: Option<Decrease>,
+control! {
+    /// The VCP congestion control.
+    Vcp(VcpParameters as parameters) {
+        growth: Growth,
+        /// When the effect of the latest decrease is in the routers' load factor, and when it is echoed.
+        decrease: Option<Decrease>,
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -71,11 +69,6 @@ impl Listed for Vcp {
 }
 
 impl Vcp {
-    /// Creates the state of a new connection.
-    pub fn new(parameters: Arc<VcpParameters>) -> Vcp {
-        Vcp { parameters, growth: Growth::default(), decrease: None }
-    }
-
     /// The response to the load factor. After a decrease, overload is ignored until the routers have measured the
     /// effect and the receiver has echoed it: the window is first frozen, then grows as at high load.
     fn action(&mut self, ack: &Ack) -> Action {

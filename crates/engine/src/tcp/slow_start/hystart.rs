@@ -59,8 +59,7 @@ struct Round {
 }
 
 impl HyStart {
-    /// Creates the initial state.
-    pub fn new(parameters: Arc<HyStartParameters>) -> HyStart {
+    pub(super) fn new(parameters: Arc<HyStartParameters>) -> HyStart {
         HyStart { parameters, min_rtt: None, round: None }
     }
 

@@ -60,8 +60,7 @@ impl Listed for HyStartPlusPlus {
 }
 
 impl HyStartPlusPlus {
-    /// Creates the initial state.
-    pub fn new(parameters: Arc<HyStartPlusPlusParameters>) -> HyStartPlusPlus {
+    pub(super) fn new(parameters: Arc<HyStartPlusPlusParameters>) -> HyStartPlusPlus {
         HyStartPlusPlus { parameters, ..HyStartPlusPlus::default() }
     }
 

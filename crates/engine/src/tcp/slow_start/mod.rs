@@ -117,7 +117,7 @@ pub enum SlowStart {
 }
 
 impl SlowStart {
-    /// Creates the initial state.
+    /// One that has not begun.
     pub fn new(choice: impl Into<SlowStartChoice>) -> SlowStart {
         let SlowStartChoice { kind, hystart, hystartpp } = choice.into();
         match kind {

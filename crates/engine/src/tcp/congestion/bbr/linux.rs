@@ -1,7 +1,9 @@
-//! BBR's long-term bandwidth, which a path with a policer gets (Linux tcp_bbr.c, bbr_lt_bw_sampling and
-//! bbr_lt_bw_interval_done), its gains, and its filter of bandwidths (lib/win_minmax.c).
+//! BBR in Linux 6.1: with a long-term bandwidth, which a path with a policer gets (tcp_bbr.c, bbr_lt_bw_sampling and
+//! bbr_lt_bw_interval_done), whole gains, and an approximate filter of bandwidths (lib/win_minmax.c).
 
-use crate::tcp::congestion::Delivery;
+use super::control::{Control, Filter, Mode, Variant};
+use crate::tcp::congestion::{Delivery, model};
+use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
 /// Rounds of a sampling interval, at least and at most: bbr_lt_intvl_min_rtts, and four times that.
@@ -16,9 +18,9 @@ const DIFFERENCE: f64 = 4000.0 / 8.0;
 const ROUNDS_OF_USE: u64 = 48;
 const MILLISECOND: u64 = Duration::from_milliseconds(1).0;
 
-/// The state of a connection. Bandwidths are in bytes of payload a second.
+/// Bandwidths are in bytes of payload a second.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct LongTerm {
+struct LongTerm {
     is_sampling: bool,
     /// The bandwidth of the latest interval, or that in use.
     bandwidth: Option<f64>,
@@ -32,18 +34,9 @@ pub struct LongTerm {
     total_lost: u64,
 }
 
-/// What an acknowledgement changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// Nothing.
-    None,
-    /// The long-term bandwidth is no longer used, so that gains cycle again.
-    ProbeAgain,
-}
-
 impl LongTerm {
     /// The bandwidth to use instead of the maximum delivery rate, if the path is thought to have a policer.
-    pub fn bandwidth(&self) -> Option<f64> {
+    fn bandwidth(&self) -> Option<f64> {
         self.bandwidth.filter(|_| self.is_used)
     }
 
@@ -55,38 +48,39 @@ impl LongTerm {
     }
 
     /// Forgets all.
-    pub fn reset(&mut self, delivery: &Delivery) {
+    fn reset(&mut self, delivery: &Delivery) {
         *self = LongTerm { total_lost: self.total_lost, ..LongTerm::default() };
         self.start_interval(delivery);
     }
 
-    /// Takes an acknowledgement with a valid rate sample.
-    pub fn take(
+    /// Takes an acknowledgement with a valid rate sample. Returns whether the bandwidth is no longer used, so that gains cycle
+    /// again.
+    fn take(
         &mut self,
         delivery: &Delivery,
         round_start: bool,
         is_app_limited: bool,
         is_probing_bandwidth: bool,
-    ) -> Change {
+    ) -> bool {
         self.total_lost += delivery.lost;
         if self.is_used {
             self.rounds += u64::from(is_probing_bandwidth && round_start);
-            if self.rounds < ROUNDS_OF_USE {
-                return Change::None;
+            let is_over = self.rounds >= ROUNDS_OF_USE;
+            if is_over {
+                self.reset(delivery);
             }
-            self.reset(delivery);
-            return Change::ProbeAgain;
+            return is_over;
         }
         if !self.is_sampling {
             if delivery.lost == 0 {
-                return Change::None;
+                return false;
             }
             self.start_interval(delivery);
             self.is_sampling = true;
         }
         if is_app_limited {
             self.reset(delivery);
-            return Change::None;
+            return false;
         }
         self.rounds += u64::from(round_start);
         if self.rounds > MOST_ROUNDS {
@@ -94,7 +88,7 @@ impl LongTerm {
         } else if self.rounds >= LEAST_ROUNDS && delivery.lost > 0 {
             self.end_interval(delivery);
         }
-        Change::None
+        false
     }
 
     /// Ends the interval if enough was lost in it. Two in a row with the same bandwidth show a policer.
@@ -122,16 +116,6 @@ impl LongTerm {
 /// Gains are in 1/256: tcp_bbr.c, BBR_UNIT.
 const UNIT: f64 = 256.0;
 
-/// The gain of STARTUP: bbr_high_gain.
-pub fn high_gain(gain: f64) -> f64 {
-    ((gain * UNIT).floor() + 1.0) / UNIT
-}
-
-/// The pacing gain of DRAIN: bbr_drain_gain.
-pub fn drain_gain(high_gain: f64) -> f64 {
-    (UNIT / high_gain).floor() / UNIT
-}
-
 /// Approximates the maximum of recent values by three of them: lib/win_minmax.c, minmax_running_max.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunningMaximum {
@@ -140,27 +124,6 @@ pub struct RunningMaximum {
 }
 
 impl RunningMaximum {
-    /// Takes a value, and forgets those that are more than `age` old.
-    pub fn update(&mut self, value: f64, time: u64, age: u64) {
-        let new = (value, time);
-        if value >= self.best[0].0 || time - self.best[2].1 > age {
-            self.best = [new; 3];
-            return;
-        }
-        if value >= self.best[1].0 {
-            self.best[1] = new;
-            self.best[2] = new;
-        } else if value >= self.best[2].0 {
-            self.best[2] = new;
-        }
-        self.renew(new, age);
-    }
-
-    /// The maximum; zero before the first value.
-    pub fn get(&self) -> f64 {
-        self.best[0].0
-    }
-
     /// Replaces values that are too old, and those that repeat one before them after a quarter or half of the time:
     /// minmax_subwin_update.
     fn renew(&mut self, new: (f64, u64), age: u64) {
@@ -176,6 +139,80 @@ impl RunningMaximum {
         } else if self.best[2].1 == self.best[1].1 && elapsed > age / 2 {
             self.best[2] = new;
         }
+    }
+}
+
+impl Filter for RunningMaximum {
+    fn update(&mut self, value: f64, time: u64, age: u64) {
+        let new = (value, time);
+        if value >= self.best[0].0 || time - self.best[2].1 > age {
+            self.best = [new; 3];
+            return;
+        }
+        if value >= self.best[1].0 {
+            self.best[1] = new;
+            self.best[2] = new;
+        } else if value >= self.best[2].0 {
+            self.best[2] = new;
+        }
+        self.renew(new, age);
+    }
+
+    fn get(&self) -> f64 {
+        self.best[0].0
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Linux {
+    long_term: LongTerm,
+}
+
+impl Variant for Linux {
+    type Bandwidth = RunningMaximum;
+
+    /// bbr_init.
+    const TAKES_HANDSHAKE: bool = true;
+
+    /// bbr_high_gain.
+    fn high_gain(gain: f64) -> f64 {
+        ((gain * UNIT).floor() + 1.0) / UNIT
+    }
+
+    /// bbr_drain_gain.
+    fn drain_gain(gain: f64) -> f64 {
+        (UNIT / gain).floor() / UNIT
+    }
+
+    fn long_term_bandwidth(&self) -> Option<f64> {
+        self.long_term.bandwidth()
+    }
+
+    /// Those at the departure of the next segment, and while probing a quantum with it: bbr_packets_in_net_at_edt.
+    fn in_network(bbr: &Control<Linux>, in_flight: u64, delivery: &Delivery, mss: u64) -> u64 {
+        let departing = if bbr.pacing_gain() > 1.0 { bbr.quantum(mss) * mss } else { 0 };
+        let delivered = bbr.bandwidth() * delivery.held_back.seconds() / mss as f64;
+        (in_flight + departing).saturating_sub(delivered as u64 * mss)
+    }
+
+    fn update_bandwidth(bbr: &mut Control<Linux>, delivery: &Delivery) {
+        bbr.update_bandwidth(delivery);
+        let Some((sample, _)) = model::rate_of(delivery) else { return };
+        let is_probing = matches!(bbr.mode, Mode::ProbeBw { .. });
+        let is_limited = bbr.held_back.is_app_limited(&sample);
+        if bbr.variant.long_term.take(delivery, bbr.round_start, is_limited, is_probing) {
+            bbr.enter_probe_bw(delivery.now);
+        }
+    }
+
+    /// What was expected is in whole segments, rounded down: bbr_update_ack_aggregation.
+    fn excess(bbr: &mut Control<Linux>, window: &Window, delivery: &Delivery, bandwidth: f64) -> u64 {
+        bbr.excess(window, delivery, bandwidth).next_multiple_of(window.mss)
+    }
+
+    /// An equal one did until 5.9.
+    fn renews(rtt: Duration, min_rtt: Duration) -> bool {
+        rtt < min_rtt
     }
 }
 
@@ -206,18 +243,18 @@ mod tests {
     /// tcp_bbr.c: BBR_UNIT * 2885 / 1000 + 1 is 739, and BBR_UNIT * 1000 / 2885 is 88.
     #[test]
     fn whole_gains() {
-        assert_eq!((high_gain(2.885) * UNIT, drain_gain(2.885) * UNIT), (739.0, 88.0));
+        assert_eq!((Linux::high_gain(2.885) * UNIT, Linux::drain_gain(2.885) * UNIT), (739.0, 88.0));
     }
 
     /// A path that delivers 100 segments each 100 ms, a round, and loses so many at the end of the round.
-    struct Path {
+    struct Policer {
         long_term: LongTerm,
         now: Time,
         delivered: u64,
     }
 
-    impl Path {
-        fn round(&mut self, lost: u64) -> Change {
+    impl Policer {
+        fn round(&mut self, lost: u64) -> bool {
             self.now += Duration::from_milliseconds(100);
             self.delivered += 100 * MSS;
             let delivery =
@@ -232,7 +269,7 @@ mod tests {
     #[test]
     fn policer() {
         for (lost, expected) in [(20, Some(1e6)), (10, None)] {
-            let mut path = Path { long_term: LongTerm::default(), now: Time::ZERO, delivered: 0 };
+            let mut path = Policer { long_term: LongTerm::default(), now: Time::ZERO, delivered: 0 };
             let rounds = (1..100).find(|_| {
                 path.round(lost);
                 path.long_term.bandwidth().is_some()
@@ -240,7 +277,7 @@ mod tests {
             assert_eq!(path.long_term.bandwidth(), expected);
             if expected.is_some() {
                 assert_eq!(rounds, Some(8));
-                let used = (1..100).find(|_| path.round(lost) == Change::ProbeAgain);
+                let used = (1..100).find(|_| path.round(lost) == true);
                 assert_eq!(used, Some(ROUNDS_OF_USE));
                 assert_eq!(path.long_term.bandwidth(), None);
             }

@@ -36,38 +36,37 @@ impl Bounds {
 }
 
 impl Bbr3 {
-    /// AdaptLongTermModel() of section 5.3.3.9. Returns whether it changed the state.
+    /// AdaptLongTermModel() of section 5.3.3.9. Returns whether it changed the self.
     pub(super) fn adapt_long_term_model(&mut self, window: &Window, ack: &Sampled) -> bool {
-        if self.state.round_start && self.advance_ack_phase(ack) {
+        if self.round_start && self.advance_ack_phase(ack) {
             return true;
         }
         let sample = &ack.sample;
         if self.is_inflight_too_high(sample.lost, sample.in_flight_when_sent)
-            || self.state.bounds.inflight_longterm == UNBOUNDED
+            || self.bounds.inflight_longterm == UNBOUNDED
         {
             return false;
         }
-        let longterm = &mut self.state.bounds.inflight_longterm;
+        let longterm = &mut self.bounds.inflight_longterm;
         *longterm = (*longterm).max(sample.in_flight_when_sent);
-        if self.state.mode == Mode::Up {
+        if self.mode == Mode::Up {
             self.probe_inflight_longterm_upward(window, ack);
         }
         false
     }
 
-    /// The part of AdaptLongTermModel() for the start of a round. Returns whether it changed the state.
+    /// The part of AdaptLongTermModel() for the start of a round. Returns whether it changed the self.
     fn advance_ack_phase(&mut self, ack: &Sampled) -> bool {
-        let state = &mut *self.state;
-        let cycle = &mut state.cycle;
+        let cycle = &mut self.cycle;
         match cycle.ack_phase {
             AckPhase::ProbeStarting => cycle.ack_phase = AckPhase::ProbeFeedback,
             AckPhase::ProbeStopping => {
                 cycle.is_probe_sample = false;
                 cycle.ack_phase = AckPhase::Idle;
-                if state.mode.is_probe_bw() && !ack.app_limited {
+                if self.mode.is_probe_bw() && !ack.app_limited {
                     cycle.count += 1;
                 }
-                if state.mode.is_probe_bw() && cycle.prev_probe_precautionary && !cycle.prev_probe_too_high {
+                if self.mode.is_probe_bw() && cycle.prev_probe_precautionary && !cycle.prev_probe_too_high {
                     self.start_refill(ack.delivery.total_delivered);
                     return true;
                 }
@@ -80,17 +79,16 @@ impl Bbr3 {
     /// InitLowerBounds() and LossLowerBounds() of section 5.5.10.3.
     pub(super) fn adapt_lower_bounds(&mut self, window: &Window) {
         let beta = self.parameters.beta;
-        let state = &mut *self.state;
-        let bounds = &mut state.bounds;
-        let bw = if bounds.bw_shortterm.is_finite() { bounds.bw_shortterm } else { state.max_bw.get() };
+        let bounds = &mut self.bounds;
+        let bw = if bounds.bw_shortterm.is_finite() { bounds.bw_shortterm } else { self.max_bw.get() };
         let inflight = if bounds.inflight_shortterm == UNBOUNDED { window.cwnd } else { bounds.inflight_shortterm };
-        bounds.bw_shortterm = state.signals.bw_latest.max(beta * bw);
-        bounds.inflight_shortterm = state.signals.inflight_latest.max((beta * inflight as f64) as u64);
+        bounds.bw_shortterm = self.signals.bw_latest.max(beta * bw);
+        bounds.inflight_shortterm = self.signals.inflight_latest.max((beta * inflight as f64) as u64);
     }
 
     /// InflightWithHeadroom() of section 5.3.3.9.
     pub(super) fn inflight_with_headroom(&self, mss: u64) -> u64 {
-        let longterm = self.state.bounds.inflight_longterm;
+        let longterm = self.bounds.inflight_longterm;
         if longterm == UNBOUNDED {
             return UNBOUNDED;
         }

@@ -17,7 +17,7 @@ const QUANTA: u64 = 3;
 impl Bbr3 {
     /// The pacing gain of the state, from the table of section 5.6.1.
     pub(super) fn pacing_gain(&self) -> f64 {
-        match self.state.mode {
+        match self.mode {
             Mode::Startup => self.parameters.startup_pacing_gain,
             Mode::Drain => self.parameters.drain_pacing_gain,
             Mode::Down => self.parameters.down_pacing_gain,
@@ -28,7 +28,7 @@ impl Bbr3 {
 
     /// The cwnd gain of the state, from the table of section 5.6.1.
     fn cwnd_gain(&self) -> f64 {
-        match self.state.mode {
+        match self.mode {
             Mode::Up => self.parameters.up_cwnd_gain,
             Mode::ProbeRtt => self.parameters.probe_rtt_cwnd_gain,
             Mode::Startup | Mode::Drain | Mode::Down | Mode::Cruise | Mode::Refill => self.parameters.cwnd_gain,
@@ -42,13 +42,13 @@ impl Bbr3 {
 
     /// SetPacingRateWithGain() of section 5.6.2.
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
-        let rate = gain * self.state.bw * (1.0 - self.parameters.pacing_margin);
-        self.state.pacing_rate.follow(rate, self.state.full_bw.reached);
+        let rate = gain * self.bw * (1.0 - self.parameters.pacing_margin);
+        self.pacing_rate.follow(rate, self.full_bw.reached);
     }
 
     /// SetSendQuantum() of section 5.6.3.
     pub(super) fn quantum(&self, mss: u64) -> u64 {
-        ((self.state.pacing_rate.get() * QUANTUM_TIME) as u64).min(QUANTUM_BYTES).max(QUANTUM_SEGMENTS * mss)
+        ((self.pacing_rate.get() * QUANTUM_TIME) as u64).min(QUANTUM_BYTES).max(QUANTUM_SEGMENTS * mss)
     }
 
     pub(super) fn least_window(&self, mss: u64) -> u64 {
@@ -58,7 +58,7 @@ impl Bbr3 {
     /// QuantizationBudget() of section 5.6.4.2.
     fn with_quanta(&self, bytes: u64, mss: u64) -> u64 {
         let bytes = bytes.max(QUANTA * self.quantum(mss)).max(self.least_window(mss));
-        if self.state.mode == Mode::Up { bytes + 2 * mss } else { bytes }
+        if self.mode == Mode::Up { bytes + 2 * mss } else { bytes }
     }
 
     /// Inflight() of section 5.6.4.2.
@@ -68,29 +68,29 @@ impl Bbr3 {
 
     /// TargetInflight() of section 5.3.3.8.3.
     pub(super) fn target_inflight(&self, window: &Window) -> u64 {
-        self.bdp(self.state.bw, 1.0).min(window.cwnd)
+        self.bdp(self.bw, 1.0).min(window.cwnd)
     }
 
     /// Restores the window at the end of a recovery (section 5.6.4.4).
     pub(super) fn follow_recovery(&mut self, window: &mut Window, delivery: &Delivery) {
-        if self.state.prior.was_in_recovery && !delivery.in_recovery {
-            window.cwnd = window.cwnd.max(self.state.prior.cwnd);
+        if self.prior.was_in_recovery && !delivery.in_recovery {
+            window.cwnd = window.cwnd.max(self.prior.cwnd);
         }
-        self.state.prior.was_in_recovery = delivery.in_recovery;
+        self.prior.was_in_recovery = delivery.in_recovery;
     }
 
     /// SetCwnd() of section 5.6.4.6.
     pub(super) fn set_cwnd(&mut self, window: &mut Window, delivery: &Delivery) {
         let mss = window.mss;
-        let max_inflight = self.bdp(self.state.bw, self.cwnd_gain()) + self.state.extra_acked.get() as u64;
+        let max_inflight = self.bdp(self.bw, self.cwnd_gain()) + self.extra_acked.get() as u64;
         let max_inflight = self.with_quanta(max_inflight, mss);
-        if self.state.full_bw.reached {
+        if self.full_bw.reached {
             window.cwnd = (window.cwnd + delivery.delivered).min(max_inflight);
-        } else if window.cwnd < max_inflight || delivery.total_delivered < self.state.initial_cwnd {
+        } else if window.cwnd < max_inflight || delivery.total_delivered < self.initial_cwnd {
             window.cwnd += delivery.delivered;
         }
         window.cwnd = window.cwnd.max(self.least_window(mss));
-        if self.state.mode == Mode::ProbeRtt {
+        if self.mode == Mode::ProbeRtt {
             window.cwnd = window.cwnd.min(self.probe_rtt_cwnd(mss));
         }
         window.cwnd = window.cwnd.min(self.cap(mss));
@@ -98,11 +98,11 @@ impl Bbr3 {
 
     /// BoundCwndForModel() of section 5.6.4.7.
     fn cap(&self, mss: u64) -> u64 {
-        let longterm = match self.state.mode {
-            Mode::Down | Mode::Refill | Mode::Up => self.state.bounds.inflight_longterm,
+        let longterm = match self.mode {
+            Mode::Down | Mode::Refill | Mode::Up => self.bounds.inflight_longterm,
             Mode::Cruise | Mode::ProbeRtt => self.inflight_with_headroom(mss),
             Mode::Startup | Mode::Drain => UNBOUNDED,
         };
-        longterm.min(self.state.bounds.inflight_shortterm).max(self.least_window(mss))
+        longterm.min(self.bounds.inflight_shortterm).max(self.least_window(mss))
     }
 }

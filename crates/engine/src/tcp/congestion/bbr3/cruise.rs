@@ -7,7 +7,7 @@ use crate::tcp::window::Window;
 impl Bbr3 {
     /// StartProbeBW_CRUISE() of section 5.3.3.9.
     pub(super) fn start_cruise(&mut self) {
-        self.state.transition_to(Mode::Cruise);
+        self.transition_to(Mode::Cruise);
     }
 
     /// The part of UpdateProbeBWCyclePhase() for ProbeBW_CRUISE.

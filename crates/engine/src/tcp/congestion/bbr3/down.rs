@@ -38,15 +38,14 @@ pub(super) struct Cycle {
 impl Bbr3 {
     /// StartProbeBW_DOWN() of section 5.3.3.9, PickProbeWait() of section 5.3.3.8.3.
     pub(super) fn start_down(&mut self, now: Time, total_delivered: u64) {
-        let state = &mut *self.state;
-        state.signals.reset();
-        state.slope.stop();
-        state.cycle.rounds_since_up = u64::from(state.random.unit() >= 0.5);
-        state.cycle.wait = self.parameters.probe_wait + state.random.below(self.parameters.probe_wait_spread);
-        state.cycle.stamp = now;
-        state.cycle.ack_phase = AckPhase::ProbeStopping;
-        state.rounds.restart(total_delivered);
-        state.transition_to(Mode::Down);
+        self.signals.reset();
+        self.slope.stop();
+        self.cycle.rounds_since_up = u64::from(self.random.unit() >= 0.5);
+        self.cycle.wait = self.parameters.probe_wait + self.random.below(self.parameters.probe_wait_spread);
+        self.cycle.stamp = now;
+        self.cycle.ack_phase = AckPhase::ProbeStopping;
+        self.rounds.restart(total_delivered);
+        self.transition_to(Mode::Down);
     }
 
     /// The part of UpdateProbeBWCyclePhase() for ProbeBW_DOWN.
@@ -61,7 +60,7 @@ impl Bbr3 {
     /// IsTimeToProbeBW() of section 5.3.3.8.3: after the wait, or after as many rounds as a Reno flow would need.
     pub(super) fn is_time_to_probe(&self, window: &Window, now: Time) -> bool {
         let segments = self.target_inflight(window).div_ceil(window.mss);
-        let cycle = &self.state.cycle;
+        let cycle = &self.cycle;
         now > cycle.stamp + cycle.wait || cycle.rounds_since_up >= segments.min(self.parameters.reno_rounds)
     }
 
@@ -69,6 +68,6 @@ impl Bbr3 {
     fn is_time_to_cruise(&self, window: &Window, ack: &Sampled) -> bool {
         let in_flight = ack.delivery.in_flight;
         in_flight <= self.inflight_with_headroom(window.mss)
-            && in_flight <= self.inflight(self.state.max_bw.get(), window.mss)
+            && in_flight <= self.inflight(self.max_bw.get(), window.mss)
     }
 }

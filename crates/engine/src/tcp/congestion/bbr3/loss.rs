@@ -37,7 +37,7 @@ impl Signals {
 impl Bbr3 {
     /// UpdateLatestDeliverySignals() of section 5.5.10.3.
     pub(super) fn update_latest_delivery_signals(&mut self, ack: &Sampled) {
-        let signals = &mut self.state.signals;
+        let signals = &mut self.signals;
         signals.bw_latest = signals.bw_latest.max(ack.rate);
         signals.inflight_latest = signals.inflight_latest.max(ack.sample.delivered);
         signals.loss_round_start = ack.sample.prior_delivered >= signals.loss_round_delivered;
@@ -48,7 +48,7 @@ impl Bbr3 {
 
     /// AdvanceLatestDeliverySignals() of section 5.5.10.3.
     pub(super) fn advance_latest_delivery_signals(&mut self, ack: &Sampled) {
-        let signals = &mut self.state.signals;
+        let signals = &mut self.signals;
         if signals.loss_round_start {
             signals.bw_latest = ack.rate;
             signals.inflight_latest = ack.sample.delivered;
@@ -60,33 +60,33 @@ impl Bbr3 {
     /// UpdateCongestionSignals() of section 5.5.10.3.
     pub(super) fn update_congestion_signals(&mut self, window: &Window, ack: &Sampled) {
         self.update_max_bw(ack);
-        if !self.state.signals.loss_round_start {
+        if !self.signals.loss_round_start {
             return;
         }
-        if self.state.signals.is_loss_in_round && !self.state.mode.accelerates() {
+        if self.signals.is_loss_in_round && !self.mode.accelerates() {
             self.adapt_lower_bounds(window);
         }
-        self.state.signals.is_loss_in_round = false;
+        self.signals.is_loss_in_round = false;
     }
 
     /// NoteLoss() of section 5.5.10.2, for a loss detected at this time.
     fn note_loss(&mut self, window: &Window, total_delivered: u64, now: Time) {
-        if !self.state.signals.is_loss_in_round {
-            self.state.signals.loss_round_delivered = total_delivered;
+        if !self.signals.is_loss_in_round {
+            self.signals.loss_round_delivered = total_delivered;
             self.save_state(window, now);
         }
-        self.state.signals.is_loss_in_round = true;
+        self.signals.is_loss_in_round = true;
     }
 
     /// HandleLostPacket() of section 5.5.10.2.
     pub(super) fn handle_lost_segment(&mut self, window: &Window, lost: &LostSegment) {
         self.note_loss(window, lost.total_delivered, lost.now);
-        let signals = &mut self.state.signals;
+        let signals = &mut self.signals;
         if signals.last_lost.is_none_or(|last| lost.segment != last + 1) {
             signals.lost_ranges += 1;
         }
         signals.last_lost = Some(lost.segment);
-        if self.state.cycle.is_probe_sample && self.is_inflight_too_high(lost.lost, lost.in_flight_when_sent) {
+        if self.cycle.is_probe_sample && self.is_inflight_too_high(lost.lost, lost.in_flight_when_sent) {
             let in_flight = self.inflight_at_loss(lost, window.mss);
             self.handle_inflight_too_high(window, lost, in_flight);
         }
@@ -97,9 +97,9 @@ impl Bbr3 {
     pub(super) fn handle_marks(&mut self, window: &Window, delivery: &Delivery) {
         let Delivery { now, total_delivered, marked, .. } = *delivery;
         self.note_loss(window, total_delivered, now);
-        self.state.signals.marked_in_round += marked;
+        self.signals.marked_in_round += marked;
         if let Some(RateSample { lost, in_flight_when_sent, app_limited, .. }) = delivery.rate
-            && self.state.cycle.is_probe_sample
+            && self.cycle.is_probe_sample
             && self.is_inflight_too_high(lost, in_flight_when_sent)
         {
             let lost = LostSegment { now, segment: 0, in_flight_when_sent, lost, app_limited, total_delivered };
@@ -109,20 +109,20 @@ impl Bbr3 {
 
     /// IsInflightTooHigh() of section 5.5.10.2.
     pub(super) fn is_inflight_too_high(&self, lost: u64, in_flight_when_sent: u64) -> bool {
-        let lost = lost + self.state.signals.marked_in_round;
+        let lost = lost + self.signals.marked_in_round;
         lost as f64 > self.parameters.loss_threshold * in_flight_when_sent as f64
     }
 
     /// HandleInflightTooHigh() of section 5.5.10.2.
     fn handle_inflight_too_high(&mut self, window: &Window, lost: &LostSegment, in_flight: u64) {
         let least = (self.parameters.beta * self.target_inflight(window) as f64) as u64;
-        self.state.cycle.prev_probe_too_high = true;
-        self.state.cycle.is_probe_sample = false;
+        self.cycle.prev_probe_too_high = true;
+        self.cycle.is_probe_sample = false;
         if !lost.app_limited {
-            self.state.bounds.inflight_longterm = in_flight.max(least);
+            self.bounds.inflight_longterm = in_flight.max(least);
         }
-        if self.state.mode == Mode::Up {
-            self.state.undo.ends(Mode::Up);
+        if self.mode == Mode::Up {
+            self.undo.ends(Mode::Up);
             self.start_down(lost.now, lost.total_delivered);
         }
     }

@@ -20,23 +20,26 @@ mod path;
 mod probe_rtt;
 mod refill;
 mod startup;
-mod state;
 mod undo;
 mod up;
 
-use std::sync::Arc;
-
-use super::model;
+use super::model::{self, Aggregation, HeldBack, PacingRate, PriorWindow, ProbeRtt, Rounds, WindowedMaximum};
 use super::{Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs, RateSample};
 use crate::about::{About, Listed};
 use crate::parameters;
-use crate::random::Random;
+use crate::random::{Purpose, Random};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 use crate::units::Rate;
 
+use bounds::Bounds;
+use down::Cycle;
+use loss::Signals;
 use mode::Mode;
-use state::State;
+use path::MinRtt;
+use startup::FullBandwidth;
+use undo::Undo;
+use up::Slope;
 
 parameters! {
     /// Parameters of BBR version 3.
@@ -69,11 +72,41 @@ parameters! {
 /// No bound on the data in flight.
 const UNBOUNDED: u64 = u64::MAX;
 
-/// The BBR version 3 congestion control.
-#[derive(Clone, Debug)]
-pub struct Bbr3 {
-    parameters: Arc<Bbr3Parameters>,
-    state: Box<State>,
+control! {
+    /// The BBR version 3 congestion control.
+    Bbr3(Bbr3Parameters as parameters) {
+        random: Random = Random::stream(0, Purpose::CongestionControl, 0),
+        started: bool,
+        initial_cwnd: u64,
+        /// C.delivered at the latest acknowledgement.
+        delivered: u64,
+        /// BBR.state, changed only by [`Bbr3::transition_to`].
+        mode: Mode = Mode::Startup,
+        rounds: Rounds,
+        /// Whether this acknowledgement starts a round.
+        round_start: bool,
+        /// Whether the window was full in the current round and in the previous one.
+        cwnd_limited: (bool, bool),
+        full_bw: FullBandwidth,
+        /// BBR.drain_start_round.
+        drain_start_round: u64,
+        cycle: Cycle,
+        slope: Slope,
+        max_bw: WindowedMaximum,
+        /// BBR.bw: the bandwidth within its short-term bound, in bytes per second.
+        bw: f64,
+        bounds: Bounds = Bounds::NONE,
+        signals: Signals,
+        min_rtt: MinRtt,
+        probe_rtt: ProbeRtt,
+        held_back: HeldBack,
+        idle_restart: bool,
+        aggregation: Aggregation,
+        extra_acked: WindowedMaximum,
+        pacing_rate: PacingRate,
+        prior: PriorWindow,
+        undo: Undo,
+    }
 }
 
 /// An acknowledgement with a delivery rate sample.
@@ -105,20 +138,31 @@ impl Listed for Bbr3 {
 }
 
 impl Bbr3 {
-    /// Creates the state of a new connection.
-    pub fn new(parameters: Arc<Bbr3Parameters>) -> Bbr3 {
-        Bbr3 { parameters, state: Box::new(State::new()) }
+    /// Changes the state.
+    fn transition_to(&mut self, next: Mode) {
+        debug_assert!(self.mode.may_become(next), "{:?} does not lead to {next:?}", self.mode);
+        self.mode = next;
+    }
+
+    /// SaveCwnd() of section 5.6.4.4.
+    fn save_cwnd(&mut self, window: &Window) {
+        self.prior.save(window, self.mode == Mode::ProbeRtt);
+    }
+
+    /// C.is_cwnd_limited: whether the window was full at any time in the last round.
+    fn is_cwnd_limited(&self) -> bool {
+        self.cwnd_limited.0 || self.cwnd_limited.1
     }
 
     fn start(&mut self, window: &Window, delivery: &Delivery) {
-        if !self.state.started {
-            self.state.started = true;
-            self.state.initial_cwnd = window.cwnd;
-            self.state.min_rtt.start(delivery.now);
-            self.state.aggregation.restart(delivery.now);
+        if !self.started {
+            self.started = true;
+            self.initial_cwnd = window.cwnd;
+            self.min_rtt.start(delivery.now);
+            self.aggregation.restart(delivery.now);
         }
-        if self.state.pacing_rate.awaits(delivery.srtt) {
-            self.state.pacing_rate.set(self.first_pacing_rate(window, delivery.srtt));
+        if self.pacing_rate.awaits(delivery.srtt) {
+            self.pacing_rate.set(self.first_pacing_rate(window, delivery.srtt));
         }
     }
 
@@ -134,15 +178,15 @@ impl Bbr3 {
         self.update_min_rtt(ack);
         self.check_probe_rtt(window, ack);
         self.advance_latest_delivery_signals(ack);
-        self.state.bw = self.state.max_bw.get().min(self.state.bounds.bw_shortterm);
+        self.bw = self.max_bw.get().min(self.bounds.bw_shortterm);
     }
 
     /// UpdateProbeBWCyclePhase() of section 5.3.3.9.
     fn update_probe_bw(&mut self, window: &Window, ack: &Sampled) {
-        if !self.state.full_bw.reached || self.adapt_long_term_model(window, ack) {
+        if !self.full_bw.reached || self.adapt_long_term_model(window, ack) {
             return;
         }
-        match self.state.mode {
+        match self.mode {
             Mode::Down => self.update_down(window, ack),
             Mode::Cruise => self.update_cruise(window, ack),
             Mode::Refill => self.update_refill(window, ack),
@@ -162,7 +206,7 @@ impl CongestionControl for Bbr3 {
         match event {
             CongestionEvent::Loss { .. } => self.save_state(window, now),
             CongestionEvent::Ecn { .. } => {}
-            CongestionEvent::Timeout => self.state.prior.was_in_recovery = true,
+            CongestionEvent::Timeout => self.prior.was_in_recovery = true,
             CongestionEvent::Spurious => self.handle_spurious_loss(window),
         }
     }
@@ -174,13 +218,13 @@ impl CongestionControl for Bbr3 {
     /// UpdateOnACK() of section 5.2.3.
     fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
         self.start(window, delivery);
-        self.state.delivered = delivery.total_delivered;
-        self.state.cwnd_limited.0 |= delivery.prior_in_flight + window.mss > window.cwnd;
+        self.delivered = delivery.total_delivered;
+        self.cwnd_limited.0 |= delivery.prior_in_flight + window.mss > window.cwnd;
         if delivery.marked > 0 {
             self.handle_marks(window, delivery);
         }
         if let Some((sample, rate)) = model::rate_of(delivery) {
-            let app_limited = self.state.held_back.is_app_limited(&sample);
+            let app_limited = self.held_back.is_app_limited(&sample);
             self.update_model_and_state(window, &Sampled { delivery, sample, rate, app_limited });
             self.set_pacing_rate(self.pacing_gain());
         }
@@ -190,12 +234,12 @@ impl CongestionControl for Bbr3 {
 
     /// HandleRestartFromIdle() of section 5.4.1.
     fn on_restart(&mut self, window: &mut Window, now: Time) {
-        self.state.idle_restart = true;
-        self.state.aggregation.restart(now);
-        if self.state.mode.is_probe_bw() {
+        self.idle_restart = true;
+        self.aggregation.restart(now);
+        if self.mode.is_probe_bw() {
             self.set_pacing_rate(1.0);
-        } else if self.state.mode == Mode::ProbeRtt {
-            self.check_probe_rtt_done(window, now, self.state.delivered);
+        } else if self.mode == Mode::ProbeRtt {
+            self.check_probe_rtt_done(window, now, self.delivered);
         }
     }
 
@@ -204,11 +248,11 @@ impl CongestionControl for Bbr3 {
     }
 
     fn pacing_rate(&self, window: &Window, srtt: Duration) -> Option<Rate> {
-        Some(self.state.pacing_rate.or_first(|| self.first_pacing_rate(window, srtt)))
+        Some(self.pacing_rate.or_first(|| self.first_pacing_rate(window, srtt)))
     }
 
     fn take_random(&mut self, random: Random) {
-        self.state.random = random;
+        self.random = random;
     }
 
     fn needs(&self) -> Needs {

@@ -57,36 +57,34 @@ impl MinRtt {
 impl Bbr3 {
     /// UpdateMaxBw() of section 5.5.5 and UpdateRound() of section 5.5.1.
     pub(super) fn update_max_bw(&mut self, ack: &Sampled) {
-        let state = &mut *self.state;
-        state.round_start = state.rounds.update(ack.sample.prior_delivered, ack.delivery.total_delivered);
-        if state.round_start {
-            state.cycle.rounds_since_up += 1;
-            state.cwnd_limited = (false, state.cwnd_limited.0);
+        self.round_start = self.rounds.update(ack.sample.prior_delivered, ack.delivery.total_delivered);
+        if self.round_start {
+            self.cycle.rounds_since_up += 1;
+            self.cwnd_limited = (false, self.cwnd_limited.0);
         }
-        if !ack.app_limited || ack.rate >= state.max_bw.get() {
-            state.max_bw.update(ack.rate, state.cycle.count, BANDWIDTH_CYCLES);
+        if !ack.app_limited || ack.rate >= self.max_bw.get() {
+            self.max_bw.update(ack.rate, self.cycle.count, BANDWIDTH_CYCLES);
         }
     }
 
     /// Updates the minimum RTT (section 5.3.4.3).
     pub(super) fn update_min_rtt(&mut self, ack: &Sampled) {
         let Bbr3Parameters { probe_rtt_interval, min_rtt_filter, .. } = *self.parameters;
-        self.state.min_rtt.update(ack.sample.rtt, probe_rtt_interval, min_rtt_filter, ack.delivery.now);
+        self.min_rtt.update(ack.sample.rtt, probe_rtt_interval, min_rtt_filter, ack.delivery.now);
     }
 
     /// Updates the estimate of ACK aggregation (section 5.5.9).
     pub(super) fn update_ack_aggregation(&mut self, window: &Window, ack: &Sampled) {
-        let rounds = if self.state.full_bw.reached { self.parameters.extra_acked_rounds } else { 1 };
-        let state = &mut *self.state;
-        let extra = state.aggregation.excess(ack.delivery, state.bw, window.cwnd);
-        state.extra_acked.update(extra as f64, state.rounds.count, rounds - 1);
+        let rounds = if self.full_bw.reached { self.parameters.extra_acked_rounds } else { 1 };
+        let extra = self.aggregation.excess(ack.delivery, self.bw, window.cwnd);
+        self.extra_acked.update(extra as f64, self.rounds.count, rounds - 1);
     }
 
     /// BDPMultiple() of section 5.6.4.2 for this bandwidth.
     pub(super) fn bdp(&self, bandwidth: f64, gain: f64) -> u64 {
-        match self.state.min_rtt.value {
+        match self.min_rtt.value {
             Some(min_rtt) => (gain * bandwidth * min_rtt.seconds()) as u64,
-            None => self.state.initial_cwnd,
+            None => self.initial_cwnd,
         }
     }
 }

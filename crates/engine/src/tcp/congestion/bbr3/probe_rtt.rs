@@ -10,50 +10,48 @@ use crate::time::Time;
 impl Bbr3 {
     /// CheckProbeRTT() of section 5.3.4.3.
     pub(super) fn check_probe_rtt(&mut self, window: &mut Window, ack: &Sampled) {
-        let state = &mut *self.state;
-        if state.mode != Mode::ProbeRtt && state.min_rtt.probe_expired && !state.idle_restart {
-            state.transition_to(Mode::ProbeRtt);
-            state.save_cwnd(window);
-            state.probe_rtt = ProbeRtt::default();
-            state.cycle.ack_phase = AckPhase::ProbeStopping;
-            state.rounds.restart(ack.delivery.total_delivered);
+        if self.mode != Mode::ProbeRtt && self.min_rtt.probe_expired && !self.idle_restart {
+            self.transition_to(Mode::ProbeRtt);
+            self.save_cwnd(window);
+            self.probe_rtt = ProbeRtt::default();
+            self.cycle.ack_phase = AckPhase::ProbeStopping;
+            self.rounds.restart(ack.delivery.total_delivered);
         }
-        if state.mode == Mode::ProbeRtt {
+        if self.mode == Mode::ProbeRtt {
             self.handle_probe_rtt(window, ack);
         }
-        self.state.idle_restart = false;
+        self.idle_restart = false;
     }
 
     /// HandleProbeRTT() of section 5.3.4.3.
     fn handle_probe_rtt(&mut self, window: &mut Window, ack: &Sampled) {
         let Delivery { now, in_flight, total_delivered, .. } = *ack.delivery;
         let is_reached = in_flight <= self.probe_rtt_cwnd(window.mss);
-        let state = &mut *self.state;
-        state.held_back.extend(ack.delivery);
+        self.held_back.extend(ack.delivery);
         let time = self.parameters.probe_rtt_time;
-        if state.probe_rtt.advance(ack.delivery, is_reached, time, state.round_start, &mut state.rounds) {
+        if self.probe_rtt.advance(ack.delivery, is_reached, time, self.round_start, &mut self.rounds) {
             self.check_probe_rtt_done(window, now, total_delivered);
         }
     }
 
     /// CheckProbeRTTDone() of section 5.3.4.3, ExitProbeRTT() of section 5.3.4.4.
     pub(super) fn check_probe_rtt_done(&mut self, window: &mut Window, now: Time, total_delivered: u64) {
-        if !self.state.probe_rtt.is_over(now) {
+        if !self.probe_rtt.is_over(now) {
             return;
         }
-        self.state.min_rtt.schedule_next_probe(now);
-        window.cwnd = window.cwnd.max(self.state.prior.cwnd);
-        self.state.bounds.reset_short_term();
-        if self.state.full_bw.reached {
+        self.min_rtt.schedule_next_probe(now);
+        window.cwnd = window.cwnd.max(self.prior.cwnd);
+        self.bounds.reset_short_term();
+        if self.full_bw.reached {
             self.start_down(now, total_delivered);
             self.start_cruise();
         } else {
-            self.state.transition_to(Mode::Startup);
+            self.transition_to(Mode::Startup);
         }
     }
 
     /// ProbeRTTCwnd() of section 5.6.4.5.
     pub(super) fn probe_rtt_cwnd(&self, mss: u64) -> u64 {
-        self.bdp(self.state.bw, self.parameters.probe_rtt_cwnd_gain).max(self.least_window(mss))
+        self.bdp(self.bw, self.parameters.probe_rtt_cwnd_gain).max(self.least_window(mss))
     }
 }

@@ -29,8 +29,8 @@ impl FullBandwidth {
 impl Bbr3 {
     /// Checks whether the pipe is full (section 5.3.1.2). Also used by ProbeBW_UP.
     pub(super) fn check_full_bw_reached(&mut self, ack: &Sampled) {
-        let round_start = self.state.round_start;
-        let full_bw = &mut self.state.full_bw;
+        let round_start = self.round_start;
+        let full_bw = &mut self.full_bw;
         if full_bw.now || !round_start || ack.app_limited {
             return;
         }
@@ -46,7 +46,7 @@ impl Bbr3 {
     /// Leaves Startup when the pipe is full or the loss rate is too high (section 5.3.1.1).
     pub(super) fn check_startup_done(&mut self, window: &mut Window, ack: &Sampled) {
         self.check_startup_high_loss(ack);
-        if self.state.mode == Mode::Startup && self.state.full_bw.reached {
+        if self.mode == Mode::Startup && self.full_bw.reached {
             self.start_drain(window);
         }
     }
@@ -54,16 +54,16 @@ impl Bbr3 {
     /// Checks for high loss in Startup (section 5.3.1.3). A loss round begins with the first loss, so its end is one
     /// full round of recovery later.
     fn check_startup_high_loss(&mut self, ack: &Sampled) {
-        let in_recovery = ack.delivery.in_recovery && self.state.prior.was_in_recovery;
-        if self.state.full_bw.reached
-            || !(self.state.signals.loss_round_start && in_recovery)
-            || self.state.signals.lost_ranges < self.parameters.startup_loss_ranges
+        let in_recovery = ack.delivery.in_recovery && self.prior.was_in_recovery;
+        if self.full_bw.reached
+            || !(self.signals.loss_round_start && in_recovery)
+            || self.signals.lost_ranges < self.parameters.startup_loss_ranges
             || !self.is_inflight_too_high(ack.sample.lost, ack.sample.in_flight_when_sent)
         {
             return;
         }
-        self.state.undo.ends(Mode::Startup);
-        self.state.full_bw.reached = true;
-        self.state.bounds.inflight_longterm = self.bdp(self.state.bw, 1.0).max(self.state.signals.inflight_latest);
+        self.undo.ends(Mode::Startup);
+        self.full_bw.reached = true;
+        self.bounds.inflight_longterm = self.bdp(self.bw, 1.0).max(self.signals.inflight_latest);
     }
 }

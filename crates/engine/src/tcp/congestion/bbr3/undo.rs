@@ -22,7 +22,7 @@ impl Default for Undo {
 }
 
 impl Undo {
-    /// Records that losses end this state.
+    /// Records that losses end this self.
     pub(super) fn ends(&mut self, mode: Mode) {
         self.mode = Some(mode);
     }
@@ -32,31 +32,29 @@ impl Bbr3 {
     /// SaveStateUponLoss() of section 5.5.11.1. Of several losses detected at the same time, only the first saves the
     /// state, before any of them changes it.
     pub(super) fn save_state(&mut self, window: &Window, now: Time) {
-        let state = &mut *self.state;
-        if state.undo.saved == Some(now) {
+        if self.undo.saved == Some(now) {
             return;
         }
-        state.save_cwnd(window);
-        state.undo = Undo { saved: Some(now), mode: None, bounds: state.bounds };
+        self.save_cwnd(window);
+        self.undo = Undo { saved: Some(now), mode: None, bounds: self.bounds };
     }
 
     /// HandleSpuriousLossDetection() of section 5.5.11.2.
     pub(super) fn handle_spurious_loss(&mut self, window: &mut Window) {
-        let state = &mut *self.state;
-        window.cwnd = window.cwnd.max(state.prior.cwnd);
-        state.signals.is_loss_in_round = false;
-        state.full_bw.reset(0.0);
-        state.bounds.raise_to(&state.undo.bounds);
-        let may_return = state.mode != Mode::ProbeRtt;
-        match state.undo.mode.take() {
-            Some(Mode::Startup) if state.mode != Mode::Startup => {
-                state.full_bw.reached = false;
+        window.cwnd = window.cwnd.max(self.prior.cwnd);
+        self.signals.is_loss_in_round = false;
+        self.full_bw.reset(0.0);
+        self.bounds.raise_to(&self.undo.bounds);
+        let may_return = self.mode != Mode::ProbeRtt;
+        match self.undo.mode.take() {
+            Some(Mode::Startup) if self.mode != Mode::Startup => {
+                self.full_bw.reached = false;
                 if may_return {
-                    state.transition_to(Mode::Startup);
+                    self.transition_to(Mode::Startup);
                 }
             }
-            Some(Mode::Up) if state.mode != Mode::Up && may_return => {
-                let delivered = state.delivered;
+            Some(Mode::Up) if self.mode != Mode::Up && may_return => {
+                let delivered = self.delivered;
                 self.start_refill(delivered);
             }
             _ => {}

@@ -56,46 +56,43 @@ impl Slope {
 impl Bbr3 {
     /// StartProbeBW_UP() of section 5.3.3.9.
     pub(super) fn start_up(&mut self, window: &Window, ack: &Sampled) {
-        let state = &mut *self.state;
-        state.cycle.ack_phase = AckPhase::ProbeStarting;
-        state.rounds.restart(ack.delivery.total_delivered);
-        state.full_bw.reset(ack.rate);
-        state.transition_to(Mode::Up);
-        state.slope.raise(window);
+        self.cycle.ack_phase = AckPhase::ProbeStarting;
+        self.rounds.restart(ack.delivery.total_delivered);
+        self.full_bw.reset(ack.rate);
+        self.transition_to(Mode::Up);
+        self.slope.raise(window);
     }
 
     /// The part of UpdateProbeBWCyclePhase() for ProbeBW_UP.
     pub(super) fn update_up(&mut self, window: &Window, ack: &Sampled) {
         if self.is_time_to_go_down(window, ack) {
-            self.state.cycle.prev_probe_too_high = false;
+            self.cycle.prev_probe_too_high = false;
             self.start_down(ack.delivery.now, ack.delivery.total_delivered);
         }
     }
 
     /// IsTimeToGoDown() of section 5.3.3.9.
     fn is_time_to_go_down(&mut self, window: &Window, ack: &Sampled) -> bool {
-        let is_limited = self.state.is_cwnd_limited();
-        let state = &mut *self.state;
-        if state.cycle.prev_probe_too_high && ack.delivery.in_flight >= state.bounds.inflight_longterm {
-            state.cycle.prev_probe_precautionary = true;
+        let is_limited = self.is_cwnd_limited();
+        if self.cycle.prev_probe_too_high && ack.delivery.in_flight >= self.bounds.inflight_longterm {
+            self.cycle.prev_probe_precautionary = true;
             return true;
         }
-        if is_limited && window.cwnd >= state.bounds.inflight_longterm {
-            state.full_bw.reset(ack.rate);
+        if is_limited && window.cwnd >= self.bounds.inflight_longterm {
+            self.full_bw.reset(ack.rate);
             return false;
         }
-        state.full_bw.now
+        self.full_bw.now
     }
 
     /// ProbeInflightLongtermUpward() of section 5.3.3.9.
     pub(super) fn probe_inflight_longterm_upward(&mut self, window: &Window, ack: &Sampled) {
-        let state = &mut *self.state;
-        if !state.is_cwnd_limited() || window.cwnd < state.bounds.inflight_longterm {
+        if !self.is_cwnd_limited() || window.cwnd < self.bounds.inflight_longterm {
             return;
         }
-        state.bounds.inflight_longterm += state.slope.increments(ack.delivery.delivered) * window.mss;
-        if state.round_start {
-            state.slope.raise(window);
+        self.bounds.inflight_longterm += self.slope.increments(ack.delivery.delivered) * window.mss;
+        if self.round_start {
+            self.slope.raise(window);
         }
     }
 }
