@@ -10,7 +10,6 @@ use crate::tcp::window::Window;
 use crate::time::Time;
 
 parameters! {
-    /// Parameters of DCTCP.
     pub struct DctcpParameters {
         g: f64 = 0.0625, in 0 .. 1, "Estimation gain: the weight of the latest window in alpha", "RFC 8257 section 4.1: 1/16; Linux tcp_dctcp.c, dctcp_shift_g";
         initial_alpha: f64 = 1.0, in 0 .. 1, "Initial value of alpha", "RFC 8257 section 3.3; Linux tcp_dctcp.c, dctcp_alpha_on_init";
@@ -65,7 +64,6 @@ impl MarkedShare {
 }
 
 control! {
-    /// The DCTCP congestion control.
     Dctcp(DctcpParameters as parameters) {
         additive: AdditiveIncrease,
         share: MarkedShare = MarkedShare::new(parameters.initial_alpha),

@@ -32,14 +32,13 @@ macro_rules! variants {
         $($variant:ident($control:ty $(, $boxed:ident)?) = $word:literal,)*
     }) => {
         $crate::choice! {
-            /// Whose rules it follows.
             pub enum $rules { $($variant = $word,)* }
         }
 
         $(#[$attribute])*
         #[derive(Clone, Debug)]
         pub enum $name {
-            $(#[doc = concat!("With `rules = \"", $word, "\"`.")] $variant(variants!(@held $control $(, $boxed)?)),)*
+            $($variant(variants!(@held $control $(, $boxed)?)),)*
         }
 
         impl $name {

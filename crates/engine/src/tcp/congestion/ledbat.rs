@@ -10,7 +10,6 @@ use crate::tcp::window::Window;
 use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
 
 parameters! {
-    /// Parameters of LEDBAT.
     pub struct LedbatParameters {
         target: Duration = Duration::from_milliseconds(100), in 1e9..1e12, "Target queueing delay (TARGET)", "RFC 6817 section 2.5: 100 ms or less";
         gain: f64 = 1.0, in 0 .. 1, "Gain of the window's response to the distance from the target (GAIN)", "RFC 6817 section 2.5";
@@ -23,7 +22,6 @@ parameters! {
 }
 
 control! {
-    /// The LEDBAT congestion control.
     Ledbat(LedbatParameters as parameters) {
         /// The minimum delay of each of the last minutes, the current minute at the end.
         base_delays: VecDeque<Duration> = VecDeque::with_capacity(parameters.base_history as usize),

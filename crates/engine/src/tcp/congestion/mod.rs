@@ -360,7 +360,7 @@ macro_rules! algorithms {
         /// Any of the algorithms.
         #[derive(Clone, Debug)]
         pub enum Algorithm {
-            $(#[doc = concat!("See [`", stringify!($name), "`].")] $name(algorithms!(@held $name $($boxed)?)),)*
+            $($name(algorithms!(@held $name $($boxed)?)),)*
             /// One from outside the engine.
             Plugin(Plugin),
         }

@@ -39,7 +39,6 @@ impl AdditiveIncrease {
 }
 
 control! {
-    /// The New Reno congestion control.
     NewReno(NewRenoParameters as parameters) {
         additive: AdditiveIncrease,
         /// The fractional part of the credit multiplied by alpha, in bytes.
@@ -101,7 +100,6 @@ macro_rules! newreno_with_recovery {
         use $crate::tcp::window::Window;
         use $crate::time::Time;
 
-        /// New Reno's window with another recovery.
         #[derive(Clone, Debug)]
         pub struct $name(NewReno);
 

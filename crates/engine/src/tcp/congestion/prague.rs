@@ -15,7 +15,6 @@ use crate::time::{Duration, Time};
 use crate::units::Rate;
 
 parameters! {
-    /// Parameters of Prague.
     pub struct PragueParameters {
         g: f64 = 0.0625, in 0 .. 1, "Gain of alpha: the weight of the latest window", "tcp_prague.c, PRAGUE_SHIFT_G: 1/16";
         virtual_rtt: Duration = Duration::from_milliseconds(25), "RTT that a flow with a shorter RTT emulates; zero disables this", "draft section 2.4.4; tcp_prague.c, prague_rtt_target";
@@ -24,7 +23,6 @@ parameters! {
 }
 
 control! {
-    /// The TCP Prague congestion control.
     Prague(PragueParameters as parameters) {
         growth: Growth,
         /// With alpha = 1 the first mark halves the window.

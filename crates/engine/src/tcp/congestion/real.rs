@@ -13,7 +13,6 @@ use crate::tcp::window::Window;
 use crate::time::Time;
 
 parameters! {
-    /// Parameters of TCP Real.
     pub struct RealParameters {
         contention: f64 = 0.125, in 0 .. 1, "Relative drop of the receiving rate from one wave to the next that shows contention", "assumed: the papers' value was not available";
     }
@@ -25,7 +24,6 @@ parameters! {
 const WAVES_BETWEEN_ERRORS: u64 = 2;
 
 control! {
-    /// The TCP Real congestion control.
     Real(RealParameters as parameters) {
         additive: AdditiveIncrease,
         /// The wave in progress, and the two that arrived last.

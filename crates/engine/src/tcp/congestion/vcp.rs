@@ -11,7 +11,6 @@ use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
 parameters! {
-    /// Parameters of VCP.
     pub struct VcpParameters {
         xi: f64 = 0.0625, in 0 .. 1, "Growth per t_rho at low load", "the authors' ns-2 vcp-src.cc: 0.25 (1 / 0.8 - 1)";
         alpha: f64 = 1.0, in 0 .. 1000, "Growth per round trip of typical_rtt at high load, in segments", "Xia et al. 2005; the authors' ns-2 vcp-src.h";
@@ -39,7 +38,6 @@ enum Action {
 }
 
 control! {
-    /// The VCP congestion control.
     Vcp(VcpParameters as parameters) {
         growth: Growth,
         /// When the effect of the latest decrease is in the routers' load factor, and when it is echoed.

@@ -22,7 +22,6 @@ choice! {
 }
 
 parameters! {
-    /// Parameters of YeAH.
     pub struct YeahParameters {
         alpha: u64 = 80, in 0 .. 1000000, "Backlog, in packets, above which the mode is slow and the queue is drained (Q_max in the paper)", "Linux tcp_yeah.c, TCP_YEAH_ALPHA";
         gamma: u64 = 1, in 1 .. 1000000, "Divisor of the backlog that gives the amount drained per round trip", "Linux tcp_yeah.c, TCP_YEAH_GAMMA";
@@ -37,7 +36,6 @@ parameters! {
 }
 
 control! {
-    /// The YeAH-TCP congestion control.
     Yeah(YeahParameters as parameters) {
         round_trips: RoundTrips = RoundTrips::new(parameters.rules == Rules::Linux),
         /// Increase rule of the slow mode.

@@ -10,7 +10,6 @@ use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
 parameters! {
-    /// Parameters of HyStart.
     pub struct HyStartParameters {
         low_window: u64 = 16, in 0 .. 1000000, "Window, in segments, below which slow start does not end", "Linux tcp_cubic.c, hystart_low_window";
         train_spacing: Duration = Duration::from_milliseconds(2), in 0 .. 1e15, "Longest time between acknowledgements of a train", "Linux tcp_cubic.c, hystart_ack_delta_us";
@@ -23,7 +22,6 @@ parameters! {
     }
 }
 
-/// The HyStart slow start algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct HyStart {
     parameters: Arc<HyStartParameters>,

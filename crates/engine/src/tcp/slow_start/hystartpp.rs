@@ -10,7 +10,6 @@ use crate::tcp::window::Window;
 use crate::time::Duration;
 
 parameters! {
-    /// Parameters of HyStart++.
     pub struct HyStartPlusPlusParameters {
         delay_minimum: Duration = Duration::from_milliseconds(4), in 0 .. 1e15, "Least rise of the RTT that slows the growth", "RFC 9406 section 4.3, MIN_RTT_THRESH";
         delay_maximum: Duration = Duration::from_milliseconds(16), in 0 .. 1e15, "Greatest rise of the RTT that is needed to slow the growth", "RFC 9406 section 4.3, MAX_RTT_THRESH";
@@ -22,7 +21,6 @@ parameters! {
     }
 }
 
-/// The HyStart++ slow start algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct HyStartPlusPlus {
     parameters: Arc<HyStartPlusPlusParameters>,

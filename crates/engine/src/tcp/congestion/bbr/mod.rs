@@ -17,7 +17,6 @@ use crate::parameters;
 use crate::time::Duration;
 
 parameters! {
-    /// Parameters of BBR.
     pub struct BbrParameters {
         high_gain: f64 = 2.885, in 1 .. 100, "Pacing and window gain in STARTUP; DRAIN paces at its inverse", "tcp_bbr.c, bbr_high_gain: 2/ln 2";
         cwnd_gain: f64 = 2.0, in 1 .. 100, "Window in PROBE_BW, as a multiple of the BDP", "tcp_bbr.c, bbr_cwnd_gain";
@@ -36,7 +35,6 @@ parameters! {
 }
 
 variants! {
-    /// The BBR version 1 congestion control.
     Bbr(BbrParameters) by Rules {
         Published(Control<published::Published>, boxed) = "published",
         Linux(Control<linux::Linux>, boxed) = "linux",

@@ -42,7 +42,6 @@ use undo::Undo;
 use up::Slope;
 
 parameters! {
-    /// Parameters of BBR version 3.
     pub struct Bbr3Parameters {
         startup_pacing_gain: f64 = 2.77, in 1 .. 100, "Pacing gain of Startup", "section 2.5, BBR.StartupPacingGain: 4 ln 2";
         drain_pacing_gain: f64 = 0.5, in 0.01 .. 1, "Pacing gain of Drain", "section 2.5, BBR.DrainPacingGain";
@@ -73,7 +72,6 @@ parameters! {
 const UNBOUNDED: u64 = u64::MAX;
 
 control! {
-    /// The BBR version 3 congestion control.
     Bbr3(Bbr3Parameters as parameters) {
         random: Random = Random::stream(0, Purpose::CongestionControl, 0),
         started: bool,

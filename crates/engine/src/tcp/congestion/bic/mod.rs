@@ -9,7 +9,6 @@ use crate::about::{About, Listed};
 use crate::parameters;
 
 parameters! {
-    /// Parameters of BIC.
     pub struct BicParameters {
         beta: f64 = 819.0 / 1024.0, in 0 .. 1, "Share of the window kept after a loss", "Linux tcp_bic.c, beta; 0.875 in Xu, Harfoush and Rhee 2004";
         max_increment: f64 = 16.0, in 1 .. 1000, "Maximum growth per round trip, in segments: S_max", "Linux tcp_bic.c, max_increment; 32 in Xu, Harfoush and Rhee 2004";
@@ -22,7 +21,6 @@ parameters! {
 }
 
 variants! {
-    /// The BIC congestion control.
     Bic(BicParameters) by Rules {
         Published(published::Published) = "published",
         Linux(linux::Linux) = "linux",

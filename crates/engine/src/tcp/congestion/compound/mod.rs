@@ -21,7 +21,6 @@ choice! {
 }
 
 parameters! {
-    /// Parameters of Compound.
     pub struct CompoundParameters {
         alpha: f64 = 0.125, in 0 .. 1, "Factor of the delay window's increase", "Tan et al. 2006; draft-sridharan-tcpm-ctcp-02 section 3";
         beta: f64 = 0.5, in 0 .. 1, "Decrease of the window on loss", "Tan et al. 2006; draft-sridharan-tcpm-ctcp-02 section 3";
@@ -38,7 +37,6 @@ parameters! {
 }
 
 variants! {
-    /// The Compound TCP congestion control.
     Compound(CompoundParameters) by Rules {
         Published(published::Published) = "published",
         Linux(linux::Linux, boxed) = "linux",

@@ -12,7 +12,6 @@ use crate::parameters;
 use crate::time::Duration;
 
 parameters! {
-    /// Parameters of CUBIC.
     pub struct CubicParameters {
         c: f64 = 0.4, in 0.001 .. 1000.0, "Aggressiveness C of the window increase function, in segments per cubed second", "RFC 9438 sections 4.1.1 and 5.1";
         beta: f64 = 0.7, in 0 .. 1, "Multiplicative decrease factor", "RFC 9438 section 4.6";
@@ -27,7 +26,6 @@ parameters! {
 }
 
 variants! {
-    /// The CUBIC congestion control.
     Cubic(CubicParameters) by Rules {
         Published(published::Published) = "published",
         Linux(linux::Linux, boxed) = "linux",

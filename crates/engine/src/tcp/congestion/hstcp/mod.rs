@@ -11,7 +11,6 @@ use crate::about::{About, Listed};
 use crate::parameters;
 
 parameters! {
-    /// Parameters of HighSpeed TCP.
     pub struct HighSpeedParameters {
         low_window: f64 = 38.0, in 2 .. 10000, "Window, in segments, up to which it behaves like Reno: Low_Window", "RFC 3649 section 5";
         high_window: f64 = 83000.0, in 20000 .. 1000000000, "Window, in segments, whose decrease is high_decrease: High_Window", "RFC 3649 section 5";
@@ -23,7 +22,6 @@ parameters! {
 }
 
 variants! {
-    /// The HighSpeed TCP congestion control.
     HighSpeed(HighSpeedParameters) by Rules {
         Published(published::Published) = "published",
         Linux(linux::Linux) = "linux",

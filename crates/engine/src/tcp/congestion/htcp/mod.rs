@@ -11,7 +11,6 @@ use crate::parameters;
 use crate::time::Duration;
 
 parameters! {
-    /// Parameters of H-TCP.
     pub struct HTcpParameters {
         delta_l: Duration = Duration::from_seconds(1), "Time since the last congestion during which the window grows as in Reno: Delta_L", "Leith and Shorten 2004";
         beta_min: f64 = 0.5, in 0 .. 1, "Minimum share of the window kept after a loss", "Leith and Shorten 2004; Linux tcp_htcp.c, BETA_MIN";
@@ -24,7 +23,6 @@ parameters! {
 }
 
 variants! {
-    /// The H-TCP congestion control.
     HTcp(HTcpParameters) by Rules {
         Published(published::Published) = "published",
         Linux(linux::Linux) = "linux",

@@ -10,7 +10,6 @@ use crate::parameters;
 use crate::time::Duration;
 
 parameters! {
-    /// Parameters of Hybla.
     pub struct HyblaParameters {
         rtt0: Duration = Duration::from_milliseconds(25), in 1e9 .. 1e14, "Reference round-trip time RTT0, up to which it behaves like Reno", "Caini and Firrincieli 2004; Linux tcp_hybla.c, rtt0";
         slow_start_ceiling: u64 = 65535, in 2 .. 1000000000, "Maximum window of slow start, in segments", "Linux tcp_hybla.c, hybla_init, snd_cwnd_clamp";
@@ -19,7 +18,6 @@ parameters! {
 }
 
 variants! {
-    /// The TCP Hybla congestion control.
     Hybla(HyblaParameters) by Rules {
         Published(published::Published) = "published",
         Linux(linux::Linux) = "linux",

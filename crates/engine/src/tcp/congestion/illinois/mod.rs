@@ -9,7 +9,6 @@ use crate::about::{About, Listed};
 use crate::parameters;
 
 parameters! {
-    /// Parameters of TCP Illinois.
     pub struct IllinoisParameters {
         alpha_min: f64 = 0.3, in 0.001 .. 1, "Growth per round trip at maximum delay, in segments", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, ALPHA_MIN";
         alpha_max: f64 = 10.0, in 1.001 .. 1000, "Growth per round trip without delay, in segments", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, ALPHA_MAX";
@@ -25,7 +24,6 @@ parameters! {
 }
 
 variants! {
-    /// The TCP Illinois congestion control.
     Illinois(IllinoisParameters) by Rules {
         Published(published::Published) = "published",
         Linux(linux::Linux) = "linux",

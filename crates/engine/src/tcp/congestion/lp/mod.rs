@@ -11,7 +11,6 @@ use crate::about::{About, Listed};
 use crate::parameters;
 
 parameters! {
-    /// Parameters of TCP-LP.
     pub struct LpParameters {
         delta: f64 = 0.15, in 0 .. 1, "Share of the range of delays above which the smoothed delay indicates congestion", "Kuzmanovic and Knightly 2003; Linux tcp_lp.c, 15 / 100";
         gamma: f64 = 0.125, in 0.001 .. 1, "Weight of a new sample in the smoothed delay", "Kuzmanovic and Knightly 2003; Linux tcp_lp.c, 1 / 8";
@@ -21,7 +20,6 @@ parameters! {
 }
 
 variants! {
-    /// The TCP-LP congestion control.
     Lp(LpParameters) by Rules {
         Published(published::Published) = "published",
         Linux(linux::Linux, boxed) = "linux",

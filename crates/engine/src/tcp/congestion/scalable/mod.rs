@@ -8,7 +8,6 @@ use crate::about::{About, Listed};
 use crate::parameters;
 
 parameters! {
-    /// Parameters of Scalable TCP.
     pub struct ScalableParameters {
         a: f64 = 0.01, in 0 .. 1, "Growth per acknowledged segment, in segments", "Kelly 2003; Linux tcp_scalable.c, TCP_SCALABLE_AI_CNT";
         b: f64 = 0.125, in 0 .. 1, "Decrease on loss, as a share of the window", "Kelly 2003; Linux tcp_scalable.c, TCP_SCALABLE_MD_SCALE";
@@ -17,7 +16,6 @@ parameters! {
 }
 
 variants! {
-    /// The Scalable TCP congestion control.
     Scalable(ScalableParameters) by Rules {
         Published(published::Published) = "published",
         Linux(linux::Linux) = "linux",

@@ -9,7 +9,6 @@ use crate::about::{About, Listed};
 use crate::parameters;
 
 parameters! {
-    /// Parameters of Vegas.
     pub struct VegasParameters {
         alpha: u64 = 2, in 0 .. 1000000, "Backlog, in packets, below which the window grows", "Linux tcp_vegas.c, alpha; Brakmo and Peterson 1995 try 1 and 2";
         beta: u64 = 4, in 0 .. 1000000, "Backlog, in packets, above which the window falls", "Linux tcp_vegas.c, beta; Brakmo and Peterson 1995 try 3 and 4";
@@ -21,7 +20,6 @@ parameters! {
 }
 
 variants! {
-    /// The Vegas congestion control.
     Vegas(VegasParameters) by Rules {
         Published(published::Published) = "published",
         Linux(published::Published) = "linux",

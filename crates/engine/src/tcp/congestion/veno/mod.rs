@@ -9,7 +9,6 @@ use crate::about::{About, Listed};
 use crate::parameters;
 
 parameters! {
-    /// Parameters of Veno.
     pub struct VenoParameters {
         beta: f64 = 3.0, in 0 .. 1000000, "Backlog, in segments, from which the path counts as congested", "Fu and Liew 2003; Linux tcp_veno.c, beta";
         random_loss_factor: f64 = 0.8, in 0 .. 1, "Share of the window kept after a loss while the path is not congested", "Fu and Liew 2003; Linux tcp_veno.c, tcp_veno_ssthresh";
@@ -18,7 +17,6 @@ parameters! {
 }
 
 variants! {
-    /// The TCP Veno congestion control.
     Veno(VenoParameters) by Rules {
         Published(published::Published) = "published",
         Linux(linux::Linux) = "linux",

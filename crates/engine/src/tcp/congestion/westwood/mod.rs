@@ -11,7 +11,6 @@ use crate::parameters;
 use crate::time::Duration;
 
 parameters! {
-    /// Parameters of Westwood+.
     pub struct WestwoodParameters {
         least_sample: Duration = Duration::from_milliseconds(50), "Minimum duration of a bandwidth sample, if the RTT is shorter", "Linux tcp_westwood.c, TCP_WESTWOOD_RTT_MIN";
         smoothing: f64 = 0.875, in 0 .. 1, "Weight of past samples in each of the two filters", "Linux tcp_westwood.c, westwood_do_filter";
@@ -20,7 +19,6 @@ parameters! {
 }
 
 variants! {
-    /// The TCP Westwood+ congestion control.
     Westwood(WestwoodParameters) by Rules {
         Published(published::Published) = "published",
         Linux(linux::Linux, boxed) = "linux",
