@@ -277,7 +277,7 @@ mod tests {
             assert_eq!(path.long_term.bandwidth(), expected);
             if expected.is_some() {
                 assert_eq!(rounds, Some(8));
-                let used = (1..100).find(|_| path.round(lost) == true);
+                let used = (1..100).find(|_| path.round(lost));
                 assert_eq!(used, Some(ROUNDS_OF_USE));
                 assert_eq!(path.long_term.bandwidth(), None);
             }
