@@ -182,8 +182,8 @@ impl Sender {
         let settings = json!({"counting": case.counting, "abe": case.abe});
         let stack = StackProfile::from_settings(&settings).map_err(TestCaseError::fail)?;
         // These lower cwnd alone on delay, and are in slow start whenever it is below ssthresh: ns-2's tcp-vegas.cc (recv), ns-3's
-        // TcpNewReno::IncreaseWindow, Linux's tcp_lp.c (tcp_lp_pkts_acked).
-        let may_return = [("vegas", "ns2"), ("compound", "ns3"), ("lp", "linux"), ("lp", "ns3")];
+        // TcpNewReno::IncreaseWindow, Linux's tcp_lp.c (tcp_lp_pkts_acked), and tcp_compound.c (tcp_compound_cong_avoid).
+        let may_return = [("vegas", "ns2"), ("compound", "ns3"), ("compound", "linux"), ("lp", "linux"), ("lp", "ns3")];
         Ok(Sender {
             name,
             returns_to_slow_start: may_return
