@@ -10,6 +10,7 @@ pub mod about;
 mod agenda;
 pub mod application;
 pub mod catalogue;
+pub mod columns;
 pub mod failure;
 pub mod framing;
 mod line;

@@ -43,6 +43,12 @@ pub struct Specification {
 }
 
 impl Specification {
+    /// What people call a link.
+    pub fn link_name(&self, link: usize) -> String {
+        let link = &self.links[link];
+        format!("{}->{}", self.nodes[link.from], self.nodes[link.to])
+    }
+
     /// The groups of flows, as routers know them.
     pub fn flow_groups(&self) -> Vec<FlowGroup> {
         let row = |flow: &FlowSpecification| match (&flow.application, &flow.arrivals) {

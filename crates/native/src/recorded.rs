@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use sojourn_engine::columns::RecordedValue;
 use sojourn_engine::time::Time;
 
 /// The most values of a run: each takes some fifty bytes.
@@ -11,22 +12,9 @@ const MOST: usize = 5_000_000;
 /// What Sojourn's own samples are called.
 const TAKEN: [&str; 8] = ["cwnd", "ssthresh", "rtt", "bytes_delivered", "bytes_received", "packets", "bytes", "drops"];
 
-/// A value that was recorded.
-#[derive(Debug, PartialEq)]
-pub struct Row {
-    /// In seconds.
-    pub time: f64,
-    /// `flow` or `queue`.
-    pub kind: &'static str,
-    /// The number of the flow, or the link of the queue.
-    pub which: Arc<str>,
-    pub measure: Arc<str>,
-    pub value: f64,
-}
-
 /// The values of a run; its clones are the same place.
 #[derive(Clone, Debug, Default)]
-pub struct Recorded(Arc<Mutex<Vec<Row>>>);
+pub struct Recorded(Arc<Mutex<Vec<RecordedValue>>>);
 
 impl Recorded {
     /// Whether both have the same values.
@@ -36,7 +24,7 @@ impl Recorded {
     }
 
     /// The values, in the order in which they were recorded; none is left.
-    pub fn take(&self) -> Vec<Row> {
+    pub fn take(&self) -> Vec<RecordedValue> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -89,7 +77,13 @@ impl Recorder {
         if rows.len() == MOST {
             return Err(format!("record: the run has {MOST} values already; record fewer"));
         }
-        rows.push(Row { time: now.seconds(), kind: self.kind, which: Arc::clone(&self.which), measure, value });
+        rows.push(RecordedValue {
+            time: now.seconds(),
+            kind: self.kind,
+            which: Arc::clone(&self.which),
+            measure,
+            value,
+        });
         Ok(())
     }
 }

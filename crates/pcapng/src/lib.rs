@@ -136,15 +136,14 @@ fn preamble<W: Write>(
         ..SectionHeaderBlock::default()
     };
     let mut writer = PcapNgWriter::with_section_header(out, section)?;
-    let link = &specification.links[link];
-    let name = format!("{}->{}", specification.nodes[link.from], specification.nodes[link.to]);
+    let name = specification.link_name(link);
     writer.write_pcapng_block(InterfaceDescriptionBlock {
         linktype: DataLink::RAW,
         snaplen: LARGEST_HEADERS as u32,
         options: vec![
             InterfaceDescriptionOption::IfName(Cow::Owned(name)),
             InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
-            InterfaceDescriptionOption::IfSpeed(link.rate.0),
+            InterfaceDescriptionOption::IfSpeed(specification.links[link].rate.0),
         ],
     })?;
     let record = |(node, name): (usize, &String)| {

@@ -7,12 +7,13 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use sojourn_engine::columns::{CONNECTIONS, Connection};
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::Specification;
-use sojourn_engine::tcp::sender::TcpInfo;
 use sojourn_engine::time::{Duration, Time};
 use sojourn_pcapng::{Capture, PacketFile};
 
+use crate::columns::frame;
 use crate::{check_plugins, parse, plugins};
 
 /// Events between two looks at whether the user wants to stop.
@@ -80,15 +81,6 @@ pub fn write_packets(
     file.end().map_err(PyOSError::new_err)
 }
 
-/// The state of a connection at an instant.
-struct Sample {
-    time: Time,
-    flow: usize,
-    info: TcpInfo,
-    delivered: u64,
-    latest_rtt: Option<Duration>,
-}
-
 /// A run that Python carries out part by part, with the states of its connections at intervals in picoseconds.
 #[pyclass]
 pub struct Connections {
@@ -122,46 +114,13 @@ impl Connections {
             check_plugins(&self.simulation)?;
             for (flow, look) in self.simulation.flows().enumerate() {
                 if let Some(info) = self.simulation.tcp_info(flow) {
-                    let latest_rtt = look.sample.and_then(|sample| sample.rtt);
-                    samples.push(Sample { time: self.next, flow, info, delivered: look.bytes_delivered, latest_rtt });
+                    let (latest_rtt, bytes_delivered) =
+                        (look.sample.and_then(|sample| sample.rtt), look.bytes_delivered);
+                    samples.push(Connection { time: self.next, flow, info, latest_rtt, bytes_delivered });
                 }
             }
             self.next += self.interval;
         }
-        columns(py, &samples).map(Some)
+        frame(py, CONNECTIONS, &samples).map(Some)
     }
-}
-
-fn columns<'py>(py: Python<'py>, samples: &[Sample]) -> PyResult<Bound<'py, PyDict>> {
-    let frame = PyDict::new(py);
-    let whole = |name: &str, value: fn(&Sample) -> Option<u64>| {
-        frame.set_item(name, samples.iter().map(value).collect::<Vec<_>>())
-    };
-    let number = |name: &str, value: fn(&Sample) -> Option<f64>| {
-        frame.set_item(name, samples.iter().map(value).collect::<Vec<_>>())
-    };
-    number("time", |sample| Some(sample.time.seconds()))?;
-    whole("flow", |sample| Some(sample.flow as u64))?;
-    whole("state", |sample| Some(u64::from(sample.info.state.number_in_linux())))?;
-    whole("ca_state", |sample| Some(u64::from(sample.info.repair.number_in_linux())))?;
-    whole("retransmits", |sample| Some(sample.info.retries))?;
-    whole("backoff", |sample| Some(u64::from(sample.info.backoff)))?;
-    number("rto", |sample| Some(sample.info.rto.seconds()))?;
-    number("rtt", |sample| sample.info.srtt)?;
-    number("rttvar", |sample| sample.info.rttvar)?;
-    number("min_rtt", |sample| sample.info.min_rtt.map(Duration::seconds))?;
-    number("latest_rtt", |sample| sample.latest_rtt.map(Duration::seconds))?;
-    whole("snd_mss", |sample| Some(sample.info.mss))?;
-    whole("snd_cwnd", |sample| Some(sample.info.cwnd))?;
-    whole("snd_ssthresh", |sample| sample.info.ssthresh)?;
-    whole("unacked", |sample| Some(sample.info.outstanding))?;
-    whole("sacked", |sample| Some(sample.info.sacked))?;
-    whole("lost", |sample| Some(sample.info.lost))?;
-    whole("retrans", |sample| Some(sample.info.retransmitted))?;
-    whole("total_retrans", |sample| Some(sample.info.retransmissions))?;
-    whole("data_segs_out", |sample| Some(sample.info.segments_sent))?;
-    whole("bytes_acked", |sample| Some(sample.info.bytes_acknowledged))?;
-    whole("bytes_delivered", |sample| Some(sample.delivered))?;
-    whole("pacing_rate", |sample| sample.info.pacing_rate.map(|rate| rate.0 / 8))?;
-    Ok(frame)
 }

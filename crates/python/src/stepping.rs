@@ -3,13 +3,13 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sojourn_engine::probe::{FlowSample, QueueTotals};
+use sojourn_engine::columns::{MOMENT_FLOWS, MOMENT_QUEUES, link_rows};
 use sojourn_engine::simulation::{FlowLook, QueueLook, Simulation};
 use sojourn_engine::specification::Specification;
-use sojourn_engine::time::{Duration, Time};
+use sojourn_engine::time::Time;
 use sojourn_native::Recorded;
 
-use crate::columns::{self, column, link_name};
+use crate::columns::{frame, to_python};
 use crate::{check_plugins, parse, plugins};
 
 /// A run under way. Times are in picoseconds.
@@ -53,28 +53,13 @@ impl Stepping {
     /// The queues as they stand, in the order of `queues` of a result; what they did is counted from the start of the run.
     fn queues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let rows: Vec<QueueLook> = self.simulation.as_ref().ok_or_else(ended)?.queues().collect();
-        let frame = PyDict::new(py);
-        column(&frame, "link", &rows, |row| link_name(&self.specification, row.link))?;
-        column(&frame, "packets", &rows, |row| row.packets)?;
-        column(&frame, "bytes", &rows, |row| row.bytes)?;
-        let count = |select: fn(QueueTotals) -> u64| move |row: &QueueLook| row.totals.map(select);
-        column(&frame, "drops", &rows, count(|totals| totals.counts.drops()))?;
-        column(&frame, "marks", &rows, count(|totals| totals.counts.marks))?;
-        column(&frame, "departures", &rows, count(|totals| totals.counts.departures))?;
-        column(&frame, "bytes_sent", &rows, count(|totals| totals.counts.bytes_sent))?;
-        column(&frame, "sojourn_sum", &rows, |row| row.totals.map(|totals| totals.sojourn_sum))?;
-        Ok(frame)
+        frame(py, MOMENT_QUEUES, &link_rows(&self.specification, &rows))
     }
 
     /// The flows as they stand, in the order of `flows` of a result.
     fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let rows: Vec<FlowLook> = self.simulation.as_ref().ok_or_else(ended)?.flows().collect();
-        let frame = PyDict::new(py);
-        column(&frame, "bytes_delivered", &rows, |row| row.bytes_delivered)?;
-        column(&frame, "cwnd", &rows, |row| row.sample.map(|sample| sample.cwnd))?;
-        let rtt = |sample: FlowSample| sample.rtt.map(Duration::seconds);
-        column(&frame, "rtt", &rows, |row| row.sample.and_then(rtt))?;
-        Ok(frame)
+        frame(py, MOMENT_FLOWS, &rows)
     }
 
     /// What `run` returns of the same specification, once the end has been reached.
@@ -83,7 +68,7 @@ impl Stepping {
             return Err(PyValueError::new_err("the run has not come to its end"));
         }
         let result = self.simulation.take().ok_or_else(ended)?.finish();
-        columns::to_python(py, &self.specification, &result, &self.recorded)
+        to_python(py, &self.specification, &result, &self.recorded)
     }
 }
 

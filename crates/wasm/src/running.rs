@@ -2,15 +2,14 @@
 
 use std::cell::RefCell;
 
-use serde_json::{Map, Value, json};
-use sojourn_engine::probe::QueueSample;
-use sojourn_engine::result::{FlowResult, QueueResult, RunResult};
+use serde_json::{Value, json};
+use sojourn_engine::columns::{FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, flow_rows, link_rows};
+use sojourn_engine::result::RunResult;
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::Specification;
-use sojourn_engine::tcp::sender::SenderStatistics;
-use sojourn_engine::time::{Duration, Time};
+use sojourn_engine::time::Time;
 
-use crate::columns::Columns;
+use crate::columns::{Columns, rows};
 use crate::plugins::OfPage;
 use crate::trace::Trace;
 use crate::{DONE, FAILED, MORE, answer, given, parse, say};
@@ -94,20 +93,8 @@ pub extern "C" fn samples() -> u32 {
             let series = run.simulation.series();
             let (queues, flows) = (&series.queues[run.taken.0..], &series.flows[run.taken.1..]);
             let mut columns = Columns::new(json!({}));
-            columns.numbers("queue_series.time", queues.iter().map(|row| row.time.seconds()));
-            columns.indices("queue_series.link", queues.iter().map(|row| row.link as u32));
-            columns.numbers("queue_series.packets", queues.iter().map(|row| row.packets as f64));
-            columns.numbers("queue_series.bytes", queues.iter().map(|row| row.bytes as f64));
-            let drops = |row: &QueueSample| row.drops.map_or(f64::NAN, |drops| drops as f64);
-            columns.numbers("queue_series.drops", queues.iter().map(drops));
-            columns.numbers("flow_series.time", flows.iter().map(|row| row.time.seconds()));
-            columns.indices("flow_series.flow", flows.iter().map(|row| row.flow as u32));
-            columns.numbers("flow_series.cwnd", flows.iter().map(|row| row.cwnd as f64));
-            let known = |value: Option<u64>| value.map_or(f64::NAN, |value| value as f64);
-            columns.numbers("flow_series.ssthresh", flows.iter().map(|row| known(row.ssthresh)));
-            columns.numbers("flow_series.rtt", flows.iter().map(|row| row.rtt.map_or(f64::NAN, Duration::seconds)));
-            columns.numbers("flow_series.bytes_delivered", flows.iter().map(|row| row.bytes_delivered as f64));
-            columns.numbers("flow_series.bytes_received", flows.iter().map(|row| row.bytes_received as f64));
+            columns.add("queue_series", QUEUE_SERIES, &link_rows(&run.specification, queues));
+            columns.add("flow_series", FLOW_SERIES, flows);
             run.taken = (series.queues.len(), series.flows.len());
             Ok(columns)
         }),
@@ -153,76 +140,7 @@ fn numbers(specification: &Specification, result: &RunResult) -> Value {
     json!({
         "events": result.events,
         "data_packets_delivered": result.data_packets_delivered,
-        "flows": result.flows.iter().map(|row| of_flow(specification, row)).collect::<Vec<Value>>(),
-        "queues": result.queues.iter().map(|row| of_queue(specification, row)).collect::<Vec<Value>>(),
+        "flows": rows(FLOWS, &flow_rows(specification, result)),
+        "queues": rows(QUEUES, &link_rows(specification, &result.queues)),
     })
-}
-
-fn of_flow(specification: &Specification, row: &FlowResult) -> Value {
-    let group = &specification.flows[row.group];
-    let counts = row.statistics();
-    let has_rtt = counts.rtt_samples > 0;
-    let rtt = |select: fn(&SenderStatistics) -> f64| has_rtt.then(|| select(&counts));
-    let tcp = row.tcp.as_ref();
-    json!({
-        "flow_group": group.group,
-        "algorithm": group.source.name,
-        "start": row.start.seconds(),
-        "established": tcp.and_then(|tcp| tcp.established).map(Time::seconds),
-        "completed": tcp.and_then(|tcp| tcp.completed).map(Time::seconds),
-        "bytes_delivered": row.bytes_delivered,
-        "total_bytes_delivered": row.total_bytes_delivered,
-        "packets_dropped": row.packets_dropped,
-        "segments_sent": counts.segments_sent,
-        "retransmissions": counts.retransmissions,
-        "timeouts": counts.timeouts,
-        "fast_recoveries": counts.fast_recoveries,
-        "mark_reductions": counts.mark_reductions,
-        "undone_reductions": counts.undone_reductions,
-        "rtt_samples": counts.rtt_samples,
-        "rtt_mean": rtt(|counts| counts.rtt_sum.seconds() / counts.rtt_samples as f64),
-        "rtt_min": rtt(|counts| counts.min_rtt.seconds()),
-        "rtt_max": rtt(|counts| counts.max_rtt.seconds()),
-        "long_lived": row.long_lived,
-    })
-}
-
-fn of_queue(specification: &Specification, row: &QueueResult) -> Value {
-    let link = &specification.links[row.link];
-    let statistics = &row.statistics;
-    let (window, before) = (&statistics.window, &statistics.before_window);
-    let mut numbers = Map::new();
-    let mut add = |name: &str, value: Value| numbers.insert(name.to_owned(), value);
-    add("link", format!("{}->{}", specification.nodes[link.from], specification.nodes[link.to]).into());
-    add("discipline", link.queue.as_ref().map(|queue| queue.name.clone()).into());
-    for (name, count) in [
-        ("arrivals", window.arrivals),
-        ("departures", window.departures),
-        ("drops", window.drops()),
-        ("drops_overflow", window.drops_overflow),
-        ("drops_early", window.drops_early),
-        ("marks", window.marks),
-        ("bytes_sent", window.bytes_sent),
-    ] {
-        add(name, count.into());
-    }
-    add("total_drops", (before.drops() + window.drops()).into());
-    add("total_link_losses", row.link_losses.into());
-    add("mean_packets", statistics.mean_packets.into());
-    add("sd_packets", statistics.sd_packets.into());
-    add("max_packets", statistics.max_packets.into());
-    add("mean_bytes", statistics.mean_bytes.into());
-    let times = statistics.sojourn;
-    for (name, time) in [
-        ("sojourn_mean", times.map(|times| times.mean)),
-        ("sojourn_p50", times.map(|times| times.p50)),
-        ("sojourn_p95", times.map(|times| times.p95)),
-        ("sojourn_p99", times.map(|times| times.p99)),
-        ("sojourn_max", times.map(|times| times.max)),
-    ] {
-        add(name, time.into());
-    }
-    add("utilisation", statistics.busy_share.into());
-    add("queued_at_end", statistics.queued_at_end.into());
-    Value::Object(numbers)
 }

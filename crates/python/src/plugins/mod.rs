@@ -25,7 +25,6 @@ use sojourn_engine::tcp::congestion::PluginControl;
 use sojourn_native::{Recorded, Recorder};
 
 use crate::SpecificationError;
-use crate::columns::link_name;
 use control::PythonControl;
 use queue::PythonQueue;
 
@@ -152,7 +151,7 @@ pub fn build(
                 .enumerate()
                 .filter(|(_, link)| link.queue.as_ref().is_some_and(|queue| queue.plugin.is_some()));
             *loaded.links.lock().unwrap_or_else(PoisonError::into_inner) =
-                with_plugins.map(|(link, _)| link_name(specification, link)).collect();
+                with_plugins.map(|(link, _)| specification.link_name(link)).collect();
             recorded = loaded.recorded.clone();
             Simulation::with_plugins(specification, &loaded)
         }

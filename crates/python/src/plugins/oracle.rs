@@ -6,7 +6,6 @@ use sojourn_engine::oracle::{Oracle, Row, Standing};
 use sojourn_engine::plugin::Plugins;
 
 use super::Loaded;
-use crate::columns::column;
 use crate::{PluginFailed, SpecificationError};
 
 /// Carries out a run with a follower. The columns of both algorithms begin with `leader_` and `follower_`; windows are in bytes, rates
@@ -35,4 +34,14 @@ fn standing(frame: &Bound<'_, PyDict>, of: &str, rows: &[Row], select: impl Fn(&
     let ssthresh = |row: &Row| Some(select(row).window.ssthresh).filter(|threshold| *threshold != u64::MAX);
     column(frame, &format!("{of}_ssthresh"), rows, ssthresh)?;
     column(frame, &format!("{of}_pacing_rate"), rows, |row| select(row).pacing.map(|rate| rate.0))
+}
+
+/// Adds the column `name` with one value a row.
+fn column<'py, T: IntoPyObject<'py>>(
+    frame: &Bound<'py, PyDict>,
+    name: &str,
+    rows: &[Row],
+    value: impl Fn(&Row) -> T,
+) -> PyResult<()> {
+    frame.set_item(name, rows.iter().map(value).collect::<Vec<T>>())
 }
