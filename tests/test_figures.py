@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sojourn
-from conftest import ROOT, SMALL_TOML, Capture, complaint
+from conftest import SMALL_TOML, Capture, complaint
 from doubles import Inventor
 from sojourn import figures
+from sojourn.analysis.frames import NAMES, found
 from sojourn.analysis.result import Result
 from sojourn.api import notebook
 from sojourn.cli.commands import status
@@ -544,12 +545,13 @@ def test_distribution_of_column(name: str, frame: str, column: str, store: Store
 
 
 def test_units_of_columns() -> None:
-    """The unit on the axis of a column is the one that docs/measures.md gives it."""
-    page = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (`[^|]+`) \| (s|B|packets|Mbit/s|%|) \|", page, re.MULTILINE)
-    units = {name: unit for names, unit in rows for name in re.findall(r"`(\w+)`", names)}
-    assert {units["rtt_min"], units["bytes_sent"], units["drops"], units["jain"]} == {"s", "B", "packets", ""}
-    assert {name: unit_of(name) for name in units} == units
+    """The unit on the axis of a column is that of its frame, and the one in which its name ends, if it does."""
+    axes = {"flows": "rtt_min", "queues": "bytes_sent", "transfers": "retransmissions", "runs": "jain", "series": "cwnd"}
+    assert [unit_of(*axis) for axis in axes.items()] == ["s", "B", "packets", "", "B"]
+    endings = {"_s": "s", "_mbps": "Mbit/s", "_pct": "%", "_pkts": "packets"}
+    for frame, ending in itertools.product(NAMES, endings):
+        named = [each.name for each in found(frame) if each.name.endswith(ending)]
+        assert {name: unit_of(frame, name) for name in named} == dict.fromkeys(named, endings[ending])
 
 
 def test_axis_has_unit_of_column(store: Store) -> None:

@@ -4,16 +4,19 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import sojourn
-from sojourn import backends
+from sojourn import _engine, backends
 from sojourn.analysis.frames import NAMES
+from sojourn.backends.columns import COLUMNS
+from sojourn.backends.result import FRAMES
 from sojourn.errors import InputError, RunCancelled
 from sojourn.scenario import Scenario
-from sojourn.specification import specify
+from sojourn.specification import specify, text
 
 
 def test_two_flows_fill_bottleneck(scenario: Callable[..., Scenario]) -> None:
@@ -51,6 +54,22 @@ def test_files_independent_of_workers(scenario: Callable[..., Scenario], tmp_pat
         written.append({path.name: path.read_bytes() for path in directory.glob("*.parquet")})
     assert written[0] == written[1] == written[2]
     assert set(written[0]) == {f"{name}.parquet" for name in NAMES}
+
+
+def test_values_have_the_types_of_their_columns(scenario: Callable[..., Scenario]) -> None:
+    """The engine gives whole numbers, real ones, words and truth values where its table of columns says so, or nothing."""
+    video = {"rule": "throughput", "ladder": ["300 kbit/s", "700 kbit/s"], "segment": "1 s", "buffer": "10 s"}
+    kinds: list[dict[str, Any]] = [{"tcp": "cubic"}, {"size": "20 kB"}, {"tcp": "voice"}, {"tcp": "ping"}, {"video": video}]
+    data = scenario(
+        flows=[{"from": "a", "to": "b", "tcp": "newreno", "group": str(number), **kind} for number, kind in enumerate(kinds)],
+        probe={"queue_series": "500 ms", "flow_series": "1 s"},
+    )
+    tables = _engine.run(text(specify(data, 1)))
+    types = {"UInt32": int, "UInt64": int, "Float64": float, "String": str, "Boolean": bool}
+    for frame in FRAMES:
+        assert [*tables[frame]] == [column.name for column in COLUMNS[frame]]
+        for column in COLUMNS[frame]:
+            assert {type(value) for value in tables[frame][column.name]} <= {types[column.type], type(None)}, (frame, column)
 
 
 def test_series_intervals(scenario: Callable[..., Scenario]) -> None:

@@ -249,13 +249,14 @@ def test_weights_of_transfers() -> None:
 
 def test_classes_of_weighted_transfers() -> None:
     """100 kB are small and 10 MB medium, as in pFabric; each row counts as often as it stands for, in means and percentiles."""
-    seen: Any = SimpleNamespace(
-        transfer_bytes=np.array([1, 100_000, 100_001, 10_000_000, 10_000_001]),
-        transfer_kinds=np.zeros(5),
-        transfer_weights=np.array([98, 2, 1, 3, 1]),
-        completion_times=np.array([1.0, 2.0, 3.0, 4.0, 5.0]),
-        slowdowns=np.array([10.0, 20.0, 30.0, 40.0, 50.0]),
-    )
+    transfers = {
+        "bytes": np.array([1, 100_000, 100_001, 10_000_000, 10_000_001]),
+        "kind": np.zeros(5),
+        "stands_for": np.array([98, 2, 1, 3, 1]),
+        "completion_time": np.array([1.0, 2.0, 3.0, 4.0, 5.0]),
+        "slowdown": np.array([10.0, 20.0, 30.0, 40.0, 50.0]),
+    }
+    seen: Any = SimpleNamespace(transfers=transfers)
     found = {name: METRICS[name].compute(seen) for name in METRICS if name.startswith(("fct", "slowdown"))}
     assert found["fct_small_mean_s"] == pytest.approx((98 * 1 + 2 * 2) / 100)
     assert (found["fct_small_p50_s"], found["fct_small_p95_s"], found["fct_small_p99_s"]) == (1, 1, 2)

@@ -1,10 +1,14 @@
-"""Tables from the registries of metrics and figures, and of hooks: ``registry("metrics")`` in a page (docs/write-a-number.md)."""
+"""Tables of metrics, columns, figures and hooks from their registries: ``registry("hooks")`` in a page (write-a-number.md)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import groupby
 
 from made.results import ROOT
 from prose import table
 from sojourn import catalogue, figures
+from sojourn.analysis import frames
+from sojourn.backends.columns import COLUMNS, Column
 from sojourn.figures import Family
 from sojourn.metrics import METRICS, Metric, Scope
 
@@ -22,6 +26,36 @@ def _metrics() -> str:
         for each in METRICS.values()
     )
     return table(("metric", "unit", "of", "definition"), rows)
+
+
+#: What the metrics among the columns of a frame are taken over.
+_OVER = {
+    "runs": "over all flows; without those of a group of flows",
+    "groups": "over the flows of the group; without those of the bottleneck",
+}
+
+
+def _columns(frame: str) -> str:
+    def told(column: Column) -> tuple[str, str]:
+        is_metric = frame in _OVER and column.name in METRICS
+        return ("", _OVER[frame]) if is_metric else (column.unit, column.meaning.replace("|", "\\|"))
+
+    def rows() -> Iterator[tuple[str, str, str]]:
+        for (unit, meaning), columns in groupby(frames.found(frame), told):
+            names = ", ".join(f"`{column.name}`" for column in columns)
+            yield "the metrics below" if meaning == _OVER.get(frame) else names, unit, meaning
+
+    return table(("column", "unit", "definition"), rows())
+
+
+def _measures() -> str:
+    rows = (
+        [f"`{column.name}`", kind, column.unit, column.meaning]
+        for kind in ("queue", "flow")
+        for column in COLUMNS[f"{kind}_series"]
+        if column.name not in ("time", "link", "flow")
+    )
+    return table(("measure", "of", "unit", "definition"), rows)
 
 
 def _floors() -> str:
@@ -61,6 +95,8 @@ def _order() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "metrics": _metrics,
     "floors": _floors,
+    **{f"columns of {frame}": partial(_columns, frame) for frame in frames.NAMES},
+    "measures": _measures,
     "hooks": _hooks,
     "shown": _shown,
     "order": _order,

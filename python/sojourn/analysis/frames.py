@@ -5,14 +5,68 @@ from collections.abc import Sequence
 import polars as pl
 
 from sojourn import metrics
-from sojourn.backends.result import FLOWS, QUEUES, RECORDED, TRANSFERS
+from sojourn.backends.columns import COLUMNS, Column
+from sojourn.backends.result import as_schema
+from sojourn.metrics.metric import Metric
 from sojourn.names import BACKEND
 
 #: The frames of a result, which are also the names of its files.
 NAMES = ("runs", "groups", "flows", "queues", "transfers", "series")
 
-#: Samples in long form are as what algorithms record.
-SERIES = RECORDED
+_MADE_BY = "what computed the run beside the backend's name: its version, and a hash of its code"
+
+#: The columns of ``runs`` before the metrics, and after them.
+_RUNS = (
+    Column("backend_version", "String", "", _MADE_BY),
+    Column("backend_digest", "String", "", _MADE_BY),
+    Column("simulated_s", "Float64", "s", "duration and T"),
+    Column("window_s", "Float64", "s", "duration and T"),
+    Column("flow_count", "UInt32", "", "flows of all kinds"),
+    Column("long_lived_count", "UInt32", "", "[long-lived flows](#long-lived-flows), which Jain's index is taken over"),
+    Column("bottleneck_mbps", "Float64", "Mbit/s", "rate of the first link that has a discipline"),
+)
+_RUNS_REST = (
+    Column("timeouts", "UInt64", "", "sum over flows"),
+    Column("never_established", "UInt32", "", "TCP flows without `established`"),
+    Column("aborted", "UInt32", "", "flows that gave up, over the whole run"),
+    Column("events", "UInt64", "", "events the engine processed, over the whole run"),
+    Column(
+        *("data_packets_delivered", "UInt64", "packets"),
+        "data packets that reached the receiving host, retransmissions included, over the whole run",
+    ),
+    Column(
+        *("request", "String", ""),
+        "hash of the specification, the same for every backend: it pairs the results of two backends",
+    ),
+    Column("specification", "String", "", "the complete specification as JSON in base units: ps, B, bit/s"),
+)
+
+#: The same of ``groups``.
+_GROUPS = (
+    Column("flow_group", "String", "", "name of the group"),
+    Column("algorithm", "String", "", "its congestion controls, joined by `+`"),
+    Column("flow_count", "UInt32", "", "flows of the group"),
+    Column("long_lived_count", "UInt32", "", "its [long-lived flows](#long-lived-flows)"),
+)
+_GROUPS_REST = (Column("timeouts", "UInt64", "", "sum over the flows of the group"),)
+
+
+def found(name: str) -> list[Column]:
+    """The columns of a frame that tell what was found."""
+    if name == "runs":
+        return [*_RUNS, *map(_of_metric, metrics.of_run()), *_RUNS_REST]
+    if name == "groups":
+        return [*_GROUPS, *map(_of_metric, metrics.of_group()), *_GROUPS_REST]
+    return COLUMNS["recorded" if name == "series" else name]  # Samples in long form are as what algorithms record.
+
+
+def _of_metric(metric: Metric) -> Column:
+    return Column(metric.name, "Float64", metric.unit, metric.definition)
+
+
+def own(name: str) -> pl.Schema:
+    """The same as polars has them."""
+    return as_schema(found(name))
 
 
 def columns(name: str) -> pl.Schema:
@@ -20,50 +74,9 @@ def columns(name: str) -> pl.Schema:
     return pl.Schema({BACKEND: pl.String(), **own(name)})
 
 
-def own(name: str) -> pl.Schema:
-    """The columns that tell what was found."""
-    of_backend = {"queues": QUEUES, "transfers": TRANSFERS}
-    return {"runs": _runs(), "groups": _groups(), "flows": FLOWS, **of_backend, "series": SERIES}[name]
-
-
 def metrics_of(name: str) -> list[str]:
     """The metrics among the columns of a frame; files of other versions may have fewer or more."""
     return [metric.name for metric in {"runs": metrics.of_run, "groups": metrics.of_group}.get(name, list)()]
-
-
-def _runs() -> pl.Schema:
-    return pl.Schema(
-        {
-            "backend_version": pl.String(),
-            "backend_digest": pl.String(),
-            "simulated_s": pl.Float64(),
-            "window_s": pl.Float64(),
-            "flow_count": pl.UInt32(),
-            "long_lived_count": pl.UInt32(),
-            "bottleneck_mbps": pl.Float64(),
-            **{metric.name: pl.Float64() for metric in metrics.of_run()},
-            "timeouts": pl.UInt64(),
-            "never_established": pl.UInt32(),
-            "aborted": pl.UInt32(),
-            "events": pl.UInt64(),
-            "data_packets_delivered": pl.UInt64(),
-            "request": pl.String(),
-            "specification": pl.String(),
-        }
-    )
-
-
-def _groups() -> pl.Schema:
-    return pl.Schema(
-        {
-            "flow_group": pl.String(),
-            "algorithm": pl.String(),
-            "flow_count": pl.UInt32(),
-            "long_lived_count": pl.UInt32(),
-            **{metric.name: pl.Float64() for metric in metrics.of_group()},
-            "timeouts": pl.UInt64(),
-        }
-    )
 
 
 def schema(name: str, axes: Sequence[str]) -> pl.Schema:

@@ -157,7 +157,7 @@ def _of_groups(flows: pl.DataFrame, seen: Observation) -> list[dict[str, Any]]:
                 "flow_group": group,
                 "algorithm": "+".join(dict.fromkeys(algorithms[member] for member in members)),
                 "flow_count": len(members),
-                "long_lived_count": int(of_group.long_lived.sum()),
+                "long_lived_count": int(of_group.flows["long_lived"].sum()),
                 **_computed(metrics.of_group(), of_group),
                 "timeouts": _total(flows["timeouts"][members]),
             }
@@ -178,7 +178,7 @@ def _summary(run: Run, result: RunResult, seen: Observation, window: float) -> d
         "simulated_s": run.simulated_seconds,
         "window_s": window,
         "flow_count": result.flows.height,
-        "long_lived_count": int(seen.long_lived.sum()),
+        "long_lived_count": int(seen.flows["long_lived"].sum()),
         "bottleneck_mbps": seen.bottleneck_mbps,
         **_computed(metrics.of_run(), seen),
         "timeouts": _total(result.flows["timeouts"]),

@@ -7,8 +7,9 @@ from typing import Protocol, runtime_checkable
 
 import polars as pl
 
+from sojourn.backends.columns import COLUMNS
 from sojourn.backends.identity import Identity
-from sojourn.backends.result import RunResult
+from sojourn.backends.result import RunResult, as_schema
 from sojourn.scenario.given import Given
 from sojourn.specification import RunSpecification
 
@@ -49,24 +50,11 @@ class Backend(Protocol):
         ...
 
 
-#: Each queue at a moment: its length, and what it did since the start of the run, null if queues are not measured. Sojourn times
-#: are those of the packets sent, added up, in s.
-MOMENT_QUEUES = pl.Schema(
-    {
-        "link": pl.String(),
-        "packets": pl.UInt64(),
-        "bytes": pl.UInt64(),
-        "drops": pl.UInt64(),
-        "marks": pl.UInt64(),
-        "departures": pl.UInt64(),
-        "bytes_sent": pl.UInt64(),
-        "sojourn_sum": pl.Float64(),
-    }
-)
+#: Each queue at a moment: its length, and what it did since the start of the run, null if queues are not measured.
+MOMENT_QUEUES = as_schema(COLUMNS["moment_queues"])
 
-#: Each flow at a moment: payload delivered since the start of the run and, of all but those that only send, congestion window in
-#: bytes and the latest RTT sample in s.
-MOMENT_FLOWS = pl.Schema({"bytes_delivered": pl.UInt64(), "cwnd": pl.UInt64(), "rtt": pl.Float64()})
+#: Each flow at a moment; window and RTT are null of those that only send.
+MOMENT_FLOWS = as_schema(COLUMNS["moment_flows"])
 
 
 @dataclass(frozen=True)
@@ -109,33 +97,7 @@ class Stepping(Backend, Protocol):
 
 
 #: The states of connections over time: times in s, sizes in bytes, counts since the start of the run.
-CONNECTIONS = pl.Schema(
-    {
-        "time": pl.Float64(),
-        "flow": pl.UInt32(),
-        "state": pl.UInt8(),
-        "ca_state": pl.UInt8(),
-        "retransmits": pl.UInt64(),
-        "backoff": pl.UInt32(),
-        "rto": pl.Float64(),
-        "snd_mss": pl.UInt64(),
-        "unacked": pl.UInt64(),
-        "sacked": pl.UInt64(),
-        "lost": pl.UInt64(),
-        "retrans": pl.UInt64(),
-        "rtt": pl.Float64(),
-        "rttvar": pl.Float64(),
-        "snd_ssthresh": pl.UInt64(),
-        "snd_cwnd": pl.UInt64(),
-        "total_retrans": pl.UInt64(),
-        "pacing_rate": pl.UInt64(),
-        "bytes_acked": pl.UInt64(),
-        "min_rtt": pl.Float64(),
-        "data_segs_out": pl.UInt64(),
-        "latest_rtt": pl.Float64(),
-        "bytes_delivered": pl.UInt64(),
-    }
-)
+CONNECTIONS = as_schema(COLUMNS["connections"])
 
 
 @runtime_checkable

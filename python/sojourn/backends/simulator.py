@@ -11,7 +11,7 @@ import polars as pl
 from sojourn import _engine, specification
 from sojourn.backends.backend import CONNECTIONS, MOMENT_FLOWS, MOMENT_QUEUES, Moment
 from sojourn.backends.identity import Identity
-from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, RECORDED, TRANSFERS, RunResult, frame
+from sojourn.backends.result import FRAMES, RunResult, frame
 from sojourn.errors import PANIC, InputError, RunCancelled, RunFailed
 from sojourn.plugins.source import LINUX
 from sojourn.scenario.given import Given
@@ -208,13 +208,5 @@ def complaints() -> Iterator[None]:
 def result_of(tables: Mapping[str, Mapping[str, Any]]) -> RunResult:
     """The engine's columns as frames."""
     summary = tables["summary"]
-    return RunResult(
-        flows=frame(tables["flows"], FLOWS),
-        queues=frame(tables["queues"], QUEUES),
-        queue_series=frame(tables["queue_series"], QUEUE_SERIES),
-        flow_series=frame(tables["flow_series"], FLOW_SERIES),
-        events=summary["events"],
-        data_packets_delivered=summary["data_packets_delivered"],
-        transfers=frame(tables["transfers"], TRANSFERS),
-        recorded=frame(tables["recorded"], RECORDED),
-    )
+    frames = {name: frame(tables[name], columns) for name, columns in FRAMES.items()}
+    return RunResult(**frames, events=summary["events"], data_packets_delivered=summary["data_packets_delivered"])

@@ -1,29 +1,14 @@
 """The values that box plots and distributions are of: a metric of each run, or a column of any frame."""
 
-import re
-
 import polars as pl
 
 from sojourn import names
+from sojourn.analysis.frames import found
+from sojourn.backends.columns import COLUMNS
 from sojourn.errors import InputError
 from sojourn.figures import means
 from sojourn.figures.drawn import Drawn
 from sojourn.figures.registry import ColumnFigure, Figure, MetricFigure
-from sojourn.metrics import METRICS
-
-#: Units of the columns and measures that are no metrics, as docs/measures.md has them.
-UNITS = {
-    "s": re.compile(
-        r"(rtt|delay|sojourn)_(mean|min|max|p50|p95|p99|trimmed)|jitter|rtt|time|start|established|completed|stopped|(rwnd|sndbuf)_limited|\w+_s"
-        r"|(completion|ideal)_time|mouth_to_ear|video_(start_delay|played|stalled)"
-    ),
-    "B": re.compile(r"(total_)?bytes_\w+|mean_bytes|bytes|cwnd|ssthresh"),
-    "packets": re.compile(
-        r"(mean|sd|max)_packets|drop_run_max|packets(_dropped)?|(total_)?(arrivals|departures|drops)|drops_\w+|marks|queued_at_end"
-        r"|total_link_losses|delay_samples|data_packets_delivered"
-    ),
-    "Mbit/s": re.compile(r"\w+_mbps"),
-}
 
 
 def of(figure: Figure, source: Drawn) -> tuple[str, pl.DataFrame]:
@@ -35,21 +20,20 @@ def of(figure: Figure, source: Drawn) -> tuple[str, pl.DataFrame]:
     if isinstance(figure, MetricFigure):
         label, rows = figure.metric.label, means.of_all(source, figure.metric)
     elif isinstance(figure, ColumnFigure):
-        unit = unit_of(figure.column)
+        unit = unit_of(figure.frame, figure.column)
         label, rows = f"{figure.column} ({unit})" if unit else figure.column, _column(figure, source)
     else:
         raise TypeError(f"figure {figure.name} draws no column")
-    found = source.compact(rows.drop_nulls("value"))
-    if not found.height:
+    values = source.compact(rows.drop_nulls("value"))
+    if not values.height:
         raise InputError(f"figure {figure.name}: no values in these runs")
-    return label, found
+    return label, values
 
 
-def unit_of(column: str) -> str:
-    """The unit of a column of any frame, or of a measure of ``series``; empty if it has none."""
-    if column in METRICS:
-        return METRICS[column].unit
-    return next((unit for unit, columns in UNITS.items() if columns.fullmatch(column)), "")
+def unit_of(frame: str, column: str) -> str:
+    """The unit of a column of a frame, or of a measure of ``series``; empty if it has none."""
+    known = [*COLUMNS["queue_series"], *COLUMNS["flow_series"]] if frame == "series" else found(frame)
+    return next((each.unit for each in known if each.name == column), "")
 
 
 def _in_window(samples: pl.LazyFrame, source: Drawn) -> pl.LazyFrame:

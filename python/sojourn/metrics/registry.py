@@ -12,7 +12,7 @@ from sojourn.metrics.metric import MILLISECONDS, PERCENT, Better, Metric, Scope
 
 if TYPE_CHECKING:
     from sojourn.metrics.formulas import Array
-    from sojourn.metrics.observation import Observation
+    from sojourn.metrics.observation import Arrays, Observation
     from sojourn.metrics.over_time import Samples
 
 #: Throughputs agree with published ones within this part of the fair share.
@@ -24,7 +24,7 @@ TIME_SCALES = (0.1, 1.0)
 
 def _of_flows(formula: "Callable[[Array], float | None]") -> "Callable[[Observation], float | None]":
     """A formula of the flows' throughputs; a group without flows has no value."""
-    return lambda seen: formula(seen.throughputs) if len(seen.throughputs) else None
+    return lambda seen: formula(seen.flows["throughput"]) if len(seen.flows["throughput"]) else None
 
 
 def _of_queue(value: Callable[[dict[str, Any]], float | None]) -> "Callable[[Observation], float | None]":
@@ -32,19 +32,37 @@ def _of_queue(value: Callable[[dict[str, Any]], float | None]) -> "Callable[[Obs
     return lambda seen: None if seen.bottleneck is None else value(seen.bottleneck)
 
 
-def _of_samples(sums: "Array", counts: "Array") -> float | None:
+def _of_samples(flows: "Arrays", what: str) -> float | None:
     """The mean of all samples of the flows, which each have the same weight."""
+    counts = flows[f"{what}_samples"]
     sampled = counts > 0
-    return formulas.total(sums[sampled]) / formulas.total(counts[sampled]) if sampled.any() else None
+    sums = counts[sampled] * flows[f"{what}_mean"][sampled]
+    return formulas.total(sums) / formulas.total(counts[sampled]) if sampled.any() else None
+
+
+def _total(flows: "Arrays", column: str) -> float:
+    return formulas.total(flows[column])
+
+
+def _mean_of_known(column: str) -> "Callable[[Observation], float | None]":
+    """The mean of a column over the flows that have a value."""
+    return lambda seen: formulas.mean_of_known(seen.flows[column])
+
+
+def _long_lived(seen: "Observation") -> "Array":
+    """The throughputs of the long-lived flows."""
+    throughputs: Array = seen.flows["throughput"][seen.flows["long_lived"]]
+    return throughputs
 
 
 def _fairness(seen: "Observation") -> float | None:
-    return formulas.jain(seen.throughputs[seen.long_lived]) if seen.long_lived.any() else None
+    rates = _long_lived(seen)
+    return formulas.jain(rates) if len(rates) else None
 
 
 def _share_of_link(seen: "Observation") -> float | None:
     rate = seen.bottleneck_mbps
-    return None if rate is None else formulas.share(formulas.total(seen.throughputs), rate)
+    return None if rate is None else formulas.share(_total(seen.flows, "throughput"), rate)
 
 
 def _in_percent(share: float | None) -> float | None:
@@ -53,20 +71,20 @@ def _in_percent(share: float | None) -> float | None:
 
 def _over_time(formula: "Callable[[Samples], float | None]") -> "Callable[[Observation], float | None]":
     """A formula of the throughputs of long-lived flows over time; there is no value without samples."""
-    return lambda seen: None if seen.samples is None else formula(seen.samples.of(seen.long_lived))
+    return lambda seen: None if seen.samples is None else formula(seen.samples.of(seen.flows["long_lived"]))
 
 
 def _unheard(seen: "Observation") -> float | None:
-    calls = seen.late == seen.late
-    dropped = formulas.total(seen.packets_dropped[calls])
-    return formulas.percentage(dropped + formulas.total(seen.late[calls]), dropped + formulas.total(seen.delay_samples[calls]))
+    calls = seen.flows.of(seen.flows["late_packets"] == seen.flows["late_packets"])
+    dropped = _total(calls, "packets_dropped")
+    return formulas.percentage(dropped + _total(calls, "late_packets"), dropped + _total(calls, "delay_samples"))
 
 
 def _responsiveness(seen: "Observation") -> float | None:
-    separate = formulas.mean_of_known(seen.answered)
+    separate = formulas.mean_of_known(seen.flows["rtt_trimmed"])
     if not separate:
         return None
-    loaded = _of_samples(seen.rtt_sums[seen.long_lived], seen.rtt_samples[seen.long_lived])
+    loaded = _of_samples(seen.flows.of(seen.flows["long_lived"]), "rtt")
     return (60 / separate + 60 / loaded) / 2 if loaded else 60 / separate
 
 
@@ -88,12 +106,12 @@ def _fairness_within(scale: float) -> Metric:
 
 
 def _rate_ratio(seen: "Observation") -> float | None:
-    rates = seen.throughputs[seen.long_lived]
+    rates = _long_lived(seen)
     return float(rates.max() / rates.min()) if len(rates) > 1 and rates.min() > 0 else None
 
 
 def _starved(seen: "Observation") -> float | None:
-    rates = seen.throughputs[seen.long_lived]
+    rates = _long_lived(seen)
     return 100 * formulas.share_below(rates, formulas.STARVED * formulas.mean(rates)) if len(rates) > 1 else None
 
 
@@ -165,7 +183,7 @@ METRICS: dict[str, Metric] = {
             unit="%",
             decimals=1,
             definition="100 Σ x over the group / Σ x over all flows",
-            compute=lambda seen: formulas.percentage(formulas.total(seen.throughputs), formulas.total(seen.all_throughputs)),
+            compute=lambda seen: formulas.percentage(_total(seen.flows, "throughput"), _total(seen.all_flows, "throughput")),
             main_of_group=True,
             floor=3.0,
             ends=(0, 100),
@@ -210,7 +228,7 @@ METRICS: dict[str, Metric] = {
             definition=(
                 "Σ `rtt_samples` · `rtt_mean` / Σ `rtt_samples` over flows: each sample has the same weight; null without samples"
             ),
-            compute=lambda seen: _of_samples(seen.rtt_sums, seen.rtt_samples),
+            compute=lambda seen: _of_samples(seen.flows, "rtt"),
             display=MILLISECONDS,
             main_of_group=True,
         ),
@@ -222,7 +240,7 @@ METRICS: dict[str, Metric] = {
                 "Σ `delay_samples` · `delay_mean` / Σ `delay_samples` over flows: each packet has the same weight; null without "
                 "flows of `cbr` or `voice`"
             ),
-            compute=lambda seen: _of_samples(seen.delay_sums, seen.delay_samples),
+            compute=lambda seen: _of_samples(seen.flows, "delay"),
             display=MILLISECONDS,
             main_of_group=True,
         ),
@@ -231,7 +249,7 @@ METRICS: dict[str, Metric] = {
             title="p95 one-way delay",
             figure="delay-p95",
             definition="mean of `delay_p95` over the flows that have one",
-            compute=lambda seen: formulas.mean_of_known(seen.delay_p95),
+            compute=_mean_of_known("delay_p95"),
             display=MILLISECONDS,
         ),
         _time(
@@ -239,7 +257,7 @@ METRICS: dict[str, Metric] = {
             title="p99 one-way delay",
             figure="delay-p99",
             definition="mean of `delay_p99` over the flows that have one",
-            compute=lambda seen: formulas.mean_of_known(seen.delay_p99),
+            compute=_mean_of_known("delay_p99"),
             display=MILLISECONDS,
             main_of_group=True,
         ),
@@ -249,7 +267,7 @@ METRICS: dict[str, Metric] = {
             figure="jitter",
             definition="mean of `jitter` over the flows that have one",
             source="RFC 3550, section 6.4.1",
-            compute=lambda seen: formulas.mean_of_known(seen.jitter),
+            compute=_mean_of_known("jitter"),
             display=MILLISECONDS,
             main_of_group=True,
         ),
@@ -259,7 +277,7 @@ METRICS: dict[str, Metric] = {
             figure="startup-time",
             definition="mean of `established` - `start` over TCP flows that have both: the handshake, with retries of lost SYNs",
             source="RFC 7928, section 2.2",
-            compute=lambda seen: formulas.mean_of_known(seen.startup),
+            compute=lambda seen: formulas.mean_of_known(seen.flows["established"] - seen.flows["start"]),
             display=MILLISECONDS,
         ),
         Metric(
@@ -269,7 +287,7 @@ METRICS: dict[str, Metric] = {
             better=Better.MORE,
             definition="mean of `mos` over flows of `voice`",
             source="ITU-T G.107, annex B",
-            compute=lambda seen: formulas.mean_of_known(seen.mos),
+            compute=_mean_of_known("mos"),
             axis="Mean opinion score (1: bad, 4.5: best)",
             main_of_group=True,
             ends=(1, 4.5),
@@ -281,7 +299,7 @@ METRICS: dict[str, Metric] = {
             better=Better.MORE,
             definition="minimum of `mos` over flows of `voice`",
             source="ITU-T G.107, annex B",
-            compute=lambda seen: formulas.least_of_known(seen.mos),
+            compute=lambda seen: formulas.least_of_known(seen.flows["mos"]),
             ends=(1, 4.5),
         ),
         _time(
@@ -290,7 +308,7 @@ METRICS: dict[str, Metric] = {
             figure="mouth-to-ear",
             definition="mean of `mouth_to_ear` over flows of `voice`",
             source="ITU-T G.114",
-            compute=lambda seen: formulas.mean_of_known(seen.mouth_to_ear),
+            compute=_mean_of_known("mouth_to_ear"),
             display=MILLISECONDS,
         ),
         Metric(
@@ -396,7 +414,7 @@ METRICS: dict[str, Metric] = {
             better=Better.LESS,
             figure="retransmission-ratio",
             definition="100 Σ `retransmissions` / Σ `segments_sent` over flows; null when no segment was sent",
-            compute=lambda seen: formulas.percentage(formulas.total(seen.retransmissions), formulas.total(seen.segments_sent)),
+            compute=lambda seen: formulas.percentage(_total(seen.flows, "retransmissions"), _total(seen.flows, "segments_sent")),
             main_of_group=True,
             floor=0.1,
         ),
@@ -407,7 +425,7 @@ METRICS: dict[str, Metric] = {
             decimals=1,
             figure="retransmission-count",
             definition="Σ `retransmissions` over flows",
-            compute=lambda seen: formulas.count(seen.retransmissions),
+            compute=lambda seen: formulas.count(seen.flows["retransmissions"]),
             floor=20.0,
         ),
         Metric(
@@ -421,7 +439,7 @@ METRICS: dict[str, Metric] = {
                 "100 Σ `packets_dropped` / Σ `segments_sent` over flows, and at most 100, since what was sent before the window "
                 "may be dropped in it; null when no segment was sent"
             ),
-            compute=lambda seen: formulas.share(formulas.total(seen.packets_dropped), formulas.total(seen.segments_sent)),
+            compute=lambda seen: formulas.share(_total(seen.flows, "packets_dropped"), _total(seen.flows, "segments_sent")),
             main_of_group=True,
             floor=0.1,
         ),

@@ -51,16 +51,15 @@ _STATISTICS: dict[str, tuple[str, str, Statistic]] = {
 }
 
 
-def _of(
-    values: "Callable[[Observation], Array]", size_class: SizeClass, statistic: Statistic
-) -> "Callable[[Observation], float | None]":
+def _of(column: str, size_class: SizeClass, statistic: Statistic) -> "Callable[[Observation], float | None]":
     def compute(seen: "Observation") -> float | None:
-        sizes = seen.transfer_bytes
+        transfers = seen.transfers
+        sizes = transfers["bytes"]
         if not len(sizes):  # Most runs have none, and are short.
             return None
-        is_kind = seen.transfer_kinds == KINDS.index(size_class.kind)
+        is_kind = transfers["kind"] == KINDS.index(size_class.kind)
         chosen = is_kind & (sizes > size_class.above) & (sizes <= size_class.most)
-        return statistic(values(seen)[chosen], seen.transfer_weights[chosen]) if chosen.any() else None
+        return statistic(transfers[column][chosen], transfers["stands_for"][chosen]) if chosen.any() else None
 
     return compute
 
@@ -75,7 +74,6 @@ class _Quantity(NamedTuple):
     #: The column of ``transfers``.
     column: str
     decimals: int
-    values: "Callable[[Observation], Array]"
     display: Display | None
     #: The statistics of all transfers that are main metrics.
     main: frozenset[str]
@@ -83,14 +81,8 @@ class _Quantity(NamedTuple):
 
 
 _QUANTITIES = (
-    _Quantity(
-        *("fct", "s", "completion time", "completion_time", 5),
-        *(lambda seen: seen.completion_times, MILLISECONDS, frozenset({"mean", "p95"}), (None, None)),
-    ),
-    _Quantity(
-        *("slowdown", "", "slowdown", "slowdown", 2),
-        *(lambda seen: seen.slowdowns, None, frozenset({"p95"}), (1, None)),
-    ),
+    _Quantity("fct", "s", "completion time", "completion_time", 5, MILLISECONDS, frozenset({"mean", "p95"}), (None, None)),
+    _Quantity("slowdown", "", "slowdown", "slowdown", 2, None, frozenset({"p95"}), (1, None)),
 )
 
 
@@ -118,13 +110,12 @@ class _Count(NamedTuple):
     title: str
     decimals: int
     floor: float
-    values: "Callable[[Observation], Array]"
 
 
 _COUNTS = (
-    _Count("transfers_completed", "transfers completed", 0, 20.0, lambda seen: seen.transfers_completed),
-    _Count("transfers_unfinished", "transfers unfinished at the end", 0, 5.0, lambda seen: seen.transfers_unfinished),
-    _Count("transfers_open", "mean number of open transfers", 2, 0.5, lambda seen: seen.transfers_open),
+    _Count("transfers_completed", "transfers completed", 0, 20.0),
+    _Count("transfers_unfinished", "transfers unfinished at the end", 0, 5.0),
+    _Count("transfers_open", "mean number of open transfers", 2, 0.5),
 )
 
 
@@ -151,7 +142,7 @@ def _of_class(size_class: SizeClass, name: str, quantity: _Quantity) -> Metric:
         definition=f"{symbol} of `{quantity.column}` over the {size_class.told} completed in the window; null without any",
         source=SOURCE if size_class.name else "",
         better=Better.LESS,
-        compute=_of(quantity.values, size_class, statistic),
+        compute=_of(quantity.column, size_class, statistic),
         display=quantity.display,
         main=not size_class.name and name in quantity.main,
         ends=quantity.ends,
@@ -162,10 +153,10 @@ def _last_answers(seen: "Observation") -> "Array":
     """How long each query took: until the last of its answers, which all began at the same moment."""
     import numpy as np
 
-    answers = seen.transfer_queries >= 0
-    _, places = np.unique(seen.transfer_queries[answers], return_inverse=True)
+    answers = seen.transfers["query"] >= 0
+    _, places = np.unique(seen.transfers["query"][answers], return_inverse=True)
     longest = np.zeros(places.max(initial=-1) + 1)
-    np.maximum.at(longest, places, seen.completion_times[answers])
+    np.maximum.at(longest, places, seen.transfers["completion_time"][answers])
     return longest
 
 
@@ -197,7 +188,7 @@ def _counted(count: _Count) -> Metric:
         title=count.title,
         decimals=count.decimals,
         definition=f"Σ `{count.column}` over flows; null without transfers",
-        compute=lambda seen: formulas.total_of_known(count.values(seen)),
+        compute=lambda seen: formulas.total_of_known(seen.flows[count.column]),
         floor=count.floor,
     )
 

@@ -1,36 +1,40 @@
 """The metrics of video: bit rate, stalls, start delay and changes of the bit rate."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from sojourn.metrics import formulas
 from sojourn.metrics.metric import Better, Metric
 
 if TYPE_CHECKING:
-    from sojourn.metrics.formulas import Array
     from sojourn.metrics.observation import Observation
 
 SOURCE = "Huang et al., SIGCOMM 2014, section 4"
 
 
 def _rate(seen: "Observation") -> float | None:
-    playing = seen.video_played > 0
-    if not playing.any():
-        return None
-    played = seen.video_played[playing]
-    return formulas.total(seen.video_mbps[playing] * played) / formulas.total(played)
+    playing = seen.flows.of(seen.flows["video_played"] > 0)
+    played = playing["video_played"]
+    return formulas.total(playing["video_mbps"] * played) / formulas.total(played) if len(played) else None
+
+
+def _of_videos(seen: "Observation", column: str) -> float:
+    """The sum of a column over flows of video."""
+    values = seen.flows[column]
+    return formulas.total(values[values == values])
 
 
 def _stalled(seen: "Observation") -> float | None:
-    videos = seen.video_played == seen.video_played
-    stalled = formulas.total(seen.video_stalled[videos])
-    return formulas.percentage(stalled, stalled + formulas.total(seen.video_played[videos]))
+    stalled = _of_videos(seen, "video_stalled")
+    return formulas.percentage(stalled, stalled + _of_videos(seen, "video_played"))
 
 
-def _per_played(counts: "Array", seen: "Observation", seconds: float) -> float | None:
-    videos = seen.video_played == seen.video_played
-    played = formulas.total(seen.video_played[videos])
-    return seconds * formulas.total(counts[videos]) / played if played else None
+def _per_played(column: str, seconds: float) -> "Callable[[Observation], float | None]":
+    def compute(seen: "Observation") -> float | None:
+        played = _of_videos(seen, "video_played")
+        return seconds * _of_videos(seen, column) / played if played else None
+
+    return compute
 
 
 def metrics() -> Iterator[Metric]:
@@ -68,7 +72,7 @@ def metrics() -> Iterator[Metric]:
         figure="video-stalls",
         definition="3600 Σ `video_stalls` / Σ `video_played` over flows of `video`; null if nothing played",
         source=SOURCE,
-        compute=lambda seen: _per_played(seen.video_stalls, seen, 3600),
+        compute=_per_played("video_stalls", 3600),
     )
     yield Metric(
         name="video_switches_per_minute",
@@ -78,7 +82,7 @@ def metrics() -> Iterator[Metric]:
         better=Better.LESS,
         figure="video-switches",
         definition="60 Σ `video_switches` / Σ `video_played` over flows of `video`; null if nothing played",
-        compute=lambda seen: _per_played(seen.video_switches, seen, 60),
+        compute=_per_played("video_switches", 60),
     )
     yield Metric(
         name="video_start_delay_s",
@@ -88,6 +92,6 @@ def metrics() -> Iterator[Metric]:
         better=Better.LESS,
         figure="video-start-delay",
         definition="mean of `video_start_delay` over the flows that have one",
-        compute=lambda seen: formulas.mean_of_known(seen.video_start_delay),
+        compute=lambda seen: formulas.mean_of_known(seen.flows["video_start_delay"]),
         main_of_group=True,
     )

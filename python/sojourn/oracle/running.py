@@ -96,7 +96,10 @@ def _network(sequence: Sequence) -> dict[str, Any]:
     length, rtt = sequence.length, sequence.rtt
     is_random = sequence.seed is not None
     loss, repeat = (LOSS, REPEAT) if is_random else (0.0, {})
-    outage = [{"at": f"{length // 2} ps", "loss": 1.0}, {"at": f"{length // 2 + int(OUTAGE * rtt)} ps", "loss": loss}]
+    outage: list[dict[str, Any]] = [
+        {"at": f"{length // 2} ps", "loss": 1.0},
+        {"at": f"{length // 2 + int(OUTAGE * rtt)} ps", "loss": loss},
+    ]
     marks = {"at": f"{3 * length // 4 + int(OUTAGE * rtt)} ps"}
     packets = max(2, RATE * rtt // (PACKET * PICOSECONDS))
     red = {"name": "red", "min": "1 packets", "max": f"{packets} packets", "limit": f"{2 * packets} packets"}
@@ -122,7 +125,9 @@ def _specified(tcp: Mapping[str, Any], name: str, sequence: Sequence, folder: Pa
         "sender_overhead": "0 s",
         "stack": STACK,
         "network": _network(sequence),
-        "flows": [{"from": "a", "to": "b", "tcp": tcp, "start": "0 s"} | ({} if sequence.seed is None else {"exchange": EXCHANGE})],
+        "flows": [
+            {"from": "a", "to": "b", "tcp": tcp, "start": "0 s"} | ({} if sequence.seed is None else {"exchange": EXCHANGE})
+        ],
     }
     try:
         return specify(from_data(data, name, folder), 1 if sequence.seed is None else sequence.seed)

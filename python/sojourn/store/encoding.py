@@ -8,16 +8,10 @@ import zlib
 import polars as pl
 
 from sojourn.analysis.records import Record
-from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, RECORDED, TRANSFERS
+from sojourn.backends.result import FRAMES
 
 #: The frames of a record, without rows.
-_FRAMES = {
-    name: schema.to_frame()
-    for name, schema in (
-        *(("flows", FLOWS), ("queues", QUEUES), ("queue_series", QUEUE_SERIES), ("flow_series", FLOW_SERIES)),
-        *(("transfers", TRANSFERS), ("recorded", RECORDED)),
-    )
-}
+_FRAMES = {name: columns.to_frame() for name, columns in FRAMES.items()}
 
 #: Bytes of the JSON and of each frame; a frame without rows takes none.
 _HEAD = struct.Struct(f"<{1 + len(_FRAMES)}Q")

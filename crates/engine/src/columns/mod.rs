@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 pub use value::{Column, Kind, Value};
 
-use crate::probe::{Counts, DelayStatistics, FlowSample, QueueSample, QueueTotals, SojournTimes, Transfer};
+use crate::probe::{
+    Counts, DelayStatistics, FlowLook, FlowSample, QueueLook, QueueSample, QueueTotals, SojournTimes, Transfer,
+};
 use crate::result::{FlowResult, QueueResult, RunResult, TcpResult};
-use crate::simulation::{FlowLook, QueueLook};
 use crate::specification::{FlowSpecification, Specification};
 use crate::tcp::sender::{Abort, SenderStatistics, State, TcpInfo};
 use crate::time::{Duration, Time};
@@ -26,6 +27,9 @@ macro_rules! columns {
         )),+),+]
     };
 }
+
+/// What a row has in a column.
+pub type Of<Row> = for<'a> fn(&'a Row) -> Value<'a>;
 
 /// A row of `flows`.
 pub struct FlowRow<'a> {
@@ -115,7 +119,7 @@ pub const FLOWS: &[(Column, OfFlow)] = columns! { row:
         packets_dropped: row.result.packets_dropped,
     }
     U64 "" "data segments sent, retransmissions included; for `cbr`, packets" { segments_sent: row.counts().segments_sent }
-    U64 "" "data segments retransmitted (2)" { retransmissions: row.counts().retransmissions }
+    U64 "packets" "data segments retransmitted (2)" { retransmissions: row.counts().retransmissions }
     U64 "" "expiries of the retransmission timer with data outstanding, without those of a SYN; for `tfrc`, of its nofeedback \
             timer" {
         timeouts: row.counts().timeouts,
@@ -290,7 +294,7 @@ pub const QUEUE_SERIES: &[(Column, OfLink<QueueSample>)] = columns! { row:
 };
 
 /// Flows over time, but those that only send.
-pub const FLOW_SERIES: &[(Column, fn(&FlowSample) -> Value<'_>)] = columns! { row:
+pub const FLOW_SERIES: &[(Column, Of<FlowSample>)] = columns! { row:
     F64 "s" "when the sample was taken" { time: row.time }
     U32 "" "number within the run" { flow: row.flow }
     U64 "B" "congestion window; of `tfrc` its rate times the RTT" { cwnd: row.cwnd }
@@ -348,7 +352,7 @@ pub const TRANSFERS: &[(Column, OfTransfer)] = columns! { row:
         ideal_time: row.transfer.ideal,
     }
     F64 "" "`completion_time` / `ideal_time`" { slowdown: row.time().seconds() / row.transfer.ideal.seconds() }
-    U64 "" "segments retransmitted; 0 for requests and pages, whose connections `flows.parquet` counts" {
+    U64 "packets" "segments retransmitted; 0 for requests and pages, whose connections `flows.parquet` counts" {
         retransmissions: row.transfer.retransmissions,
     }
     U64 "" "expiries of the retransmission timer, without those of the SYN; 0 for requests and pages" {
@@ -373,10 +377,10 @@ pub struct RecordedValue {
 }
 
 /// Values that hooks recorded, and samples in long form.
-pub const RECORDED: &[(Column, fn(&RecordedValue) -> Value<'_>)] = columns! { row:
+pub const RECORDED: &[(Column, Of<RecordedValue>)] = columns! { row:
     F64 "s" "when the sample was taken, or the value recorded" { time: row.time }
     Text "" "`queue` and the link, or `flow` and its number" { kind: row.kind, which: &*row.which }
-    Text "" "a column of the tables below, or the name under which \
+    Text "" "one of those below, or the name under which \
              [a user's algorithm](your-own-algorithm.md#what-it-sees-over-time) records values, at times of its own" {
         measure: &*row.measure,
     }
@@ -404,7 +408,7 @@ pub const MOMENT_QUEUES: &[(Column, OfLink<QueueLook>)] = columns! { row:
 };
 
 /// Flows at a moment of a run that is watched; null for windows and RTTs of those that only send.
-pub const MOMENT_FLOWS: &[(Column, fn(&FlowLook) -> Value<'_>)] = columns! { row:
+pub const MOMENT_FLOWS: &[(Column, Of<FlowLook>)] = columns! { row:
     U64 "B" "payload delivered since 0 s" { bytes_delivered: row.bytes_delivered }
     U64 "B" "congestion window" { cwnd: row.sample.map(|sample| sample.cwnd) }
     F64 "s" "latest RTT sample" { rtt: row.sample.map(|sample| sample.rtt) }
@@ -426,7 +430,7 @@ pub struct Connection {
 
 /// The states of connections over time, by the names of Linux's `tcp_info` where that has them; counts are since the start of
 /// the run.
-pub const CONNECTIONS: &[(Column, fn(&Connection) -> Value<'_>)] = columns! { row:
+pub const CONNECTIONS: &[(Column, Of<Connection>)] = columns! { row:
     F64 "s" "when it was looked at" { time: row.time }
     U32 "" "number within the run" { flow: row.flow }
     U8 "" "states of connection and recovery" {

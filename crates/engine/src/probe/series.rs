@@ -1,5 +1,6 @@
-//! Sampled series.
+//! Sampled series, and what is to be seen at a moment.
 
+use super::queue::QueueTotals;
 use crate::time::{Duration, Time};
 
 /// A sample of a queue.
@@ -43,4 +44,26 @@ pub struct Series {
     pub queues: Vec<QueueSample>,
     /// Samples of flows.
     pub flows: Vec<FlowSample>,
+}
+
+/// A queue as it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueLook {
+    /// Which link's.
+    pub link: usize,
+    /// Packets queued.
+    pub packets: u64,
+    /// Bytes queued.
+    pub bytes: u64,
+    /// What it did so far; none if queues are not measured.
+    pub totals: Option<QueueTotals>,
+}
+
+/// A flow as it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowLook {
+    /// Payload bytes delivered since the start of the run.
+    pub bytes_delivered: u64,
+    /// The state of its sender; none for a source that only sends.
+    pub sample: Option<FlowSample>,
 }

@@ -3,33 +3,11 @@
 use super::Simulation;
 use super::flow::{Endpoints, Flow};
 use super::flows::Row;
-use crate::probe::{End, FlowSample, Passage, QueueProbe, QueueTotals, Series};
+use crate::probe::{End, FlowLook, Passage, QueueLook, QueueProbe, Series};
 use crate::queue::QueueDiscipline;
 use crate::tcp::congestion::Algorithm;
 use crate::tcp::sender::TcpInfo;
 use crate::time::Time;
-
-/// A queue as it stands.
-#[derive(Clone, Copy, Debug)]
-pub struct QueueLook {
-    /// Which link's.
-    pub link: usize,
-    /// Packets queued.
-    pub packets: u64,
-    /// Bytes queued.
-    pub bytes: u64,
-    /// What it did so far; none if queues are not measured.
-    pub totals: Option<QueueTotals>,
-}
-
-/// A flow as it stands.
-#[derive(Clone, Copy, Debug)]
-pub struct FlowLook {
-    /// Payload bytes delivered since the start of the run.
-    pub bytes_delivered: u64,
-    /// The state of its sender; none for a source that only sends.
-    pub sample: Option<FlowSample>,
-}
 
 impl Simulation {
     /// The queues, in the order of the specification.

@@ -40,7 +40,6 @@ use plan::Plan;
 pub use build::check;
 pub use census::Census;
 pub use ideal::Ideal;
-pub use look::{FlowLook, QueueLook};
 pub use memory::memory;
 pub use plan::{Layout, base_round_trips, carried, flow_starts, layout, loads, long_lived};
 
