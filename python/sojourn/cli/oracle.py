@@ -54,9 +54,9 @@ def command(
 ) -> None:
     """Compare a congestion control with Linux's module of it.
 
-    The module's flow is alone on a path of 50 Mbit/s; the built-in algorithm is told the same and has no effect, so that differences
-    do not grow through the network. Without --seed the run has slow start, losses by overflow, a timeout half way, and marks in
-    its last quarter.
+    The module's flow is alone on a path of 50 Mbit/s. The built-in algorithm is told the same and has no effect, so that
+    differences do not grow through the network. Without --seed the run has slow start, losses by overflow, a timeout half way,
+    and marks in its last quarter.
     """
     from sojourn import catalogue, names, oracle, units
     from sojourn.cli.plot import target_of

@@ -103,14 +103,21 @@ def _network(sequence: Sequence) -> dict[str, Any]:
     marks = {"at": f"{3 * length // 4 + int(OUTAGE * rtt)} ps"}
     packets = max(2, RATE * rtt // (PACKET * PICOSECONDS))
     red = {"name": "red", "min": "1 packets", "max": f"{packets} packets", "limit": f"{2 * packets} packets"}
-    first = {
-        **{"from": "a", "to": "router", "rate": f"{RATE} bit/s", "delay": f"{rtt // 2} ps"},
-        **{"queue": {"name": "droptail", "limit": "1 BDP"}, "loss": loss},
+    first: dict[str, Any] = {
+        "from": "a",
+        "to": "router",
+        "rate": f"{RATE} bit/s",
+        "delay": f"{rtt // 2} ps",
+        "queue": {"name": "droptail", "limit": "1 BDP"},
+        "loss": loss,
         "impairments": {"jitter": {"mean": f"{rtt // JITTER} ps"}} if is_random else {},
         "changes": [*({**change, **repeat} for change in outage), {**marks, "rate": f"{FAST} bit/s"}],
     }
     second = {
-        **{"from": "router", "to": "b", "rate": f"{FAST} bit/s", "delay": "0 s"},
+        "from": "router",
+        "to": "b",
+        "rate": f"{FAST} bit/s",
+        "delay": "0 s",
         "queue": {**red, "weight": 1.0, "wait": False, "byte_mode": False, "ecn": True},
         "changes": [{**marks, "rate": f"{RATE} bit/s"}],
     }

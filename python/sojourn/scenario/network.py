@@ -386,7 +386,12 @@ def _direction(
         "framing": None if link.layers == PLAIN else link.layers,
     }
     return DirectedLink(
-        *(origin, target, _steady(rate), _steady(delay), own.queue, _ring(link, own.queue)),
+        origin=origin,
+        target=target,
+        rate=_steady(rate),
+        delay=_steady(delay),
+        queue=own.queue,
+        device_queue=_ring(link, own.queue),
         drop=None if own.drop is None else own.drop.as_json(),
         loss=own.loss,
         changes=[change for change in changes if any(change[key] is not None for key in ("rate", "delay", "loss"))],
