@@ -95,7 +95,8 @@ def _network(sequence: Sequence) -> dict[str, Any]:
     """
     length, rtt = sequence.length, sequence.rtt
     is_random = sequence.seed is not None
-    loss, repeat = (LOSS, REPEAT) if is_random else (0.0, {})
+    loss = LOSS if is_random else 0.0
+    repeat = REPEAT if is_random else {}
     outage: list[dict[str, Any]] = [
         {"at": f"{length // 2} ps", "loss": 1.0},
         {"at": f"{length // 2 + int(OUTAGE * rtt)} ps", "loss": loss},
@@ -103,7 +104,7 @@ def _network(sequence: Sequence) -> dict[str, Any]:
     marks = {"at": f"{3 * length // 4 + int(OUTAGE * rtt)} ps"}
     packets = max(2, RATE * rtt // (PACKET * PICOSECONDS))
     red = {"name": "red", "min": "1 packets", "max": f"{packets} packets", "limit": f"{2 * packets} packets"}
-    first: dict[str, Any] = {
+    first = {
         "from": "a",
         "to": "router",
         "rate": f"{RATE} bit/s",
@@ -126,15 +127,14 @@ def _network(sequence: Sequence) -> dict[str, Any]:
 
 def _specified(tcp: Mapping[str, Any], name: str, sequence: Sequence, folder: Path | None = None) -> RunSpecification:
     """A run with a flow of this algorithm, as long as it takes at two segments a round trip."""
+    exchange = {} if sequence.seed is None else {"exchange": EXCHANGE}
     data = {
         "name": name,
         "duration": f"{sequence.length + 2 * sequence.events * sequence.rtt} ps",
         "sender_overhead": "0 s",
         "stack": STACK,
         "network": _network(sequence),
-        "flows": [
-            {"from": "a", "to": "b", "tcp": tcp, "start": "0 s"} | ({} if sequence.seed is None else {"exchange": EXCHANGE})
-        ],
+        "flows": [{"from": "a", "to": "b", "tcp": tcp, "start": "0 s", **exchange}],
     }
     try:
         return specify(from_data(data, name, folder), 1 if sequence.seed is None else sequence.seed)

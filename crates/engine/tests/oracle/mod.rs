@@ -44,7 +44,7 @@ fn oracle(stack: StackProfile, leader: &str, follower: &str, seed: Option<u64>) 
         ]);
         link.changes = serde_json::from_value(changes).expect("changes");
         link.impairments = serde_json::from_value(
-            json!({"jitter": {"distribution": "uniform", "mean": 2 * MS, "reorders": false}, "duplication": 0.0005}),
+            json!({"jitter": {"distribution": "uniform", "mean": 2 * MS, "reorders": true}, "duplication": 0.0005}),
         )
         .expect("impairments");
         let exchanges = json!({"exchanges": {"request": {"fixed": 350}, "response": {"exponential": {"mean": 4e6}}, "count": null, "think": S / 2}});
@@ -73,7 +73,7 @@ fn same_algorithm_agrees() {
                 let plugins = Unloaded::default();
                 let rows = oracle(stack.clone(), name, name, seed).rows(&plugins).expect("rows");
                 assert_eq!(plugins.failure().get(), None);
-                assert!(rows.len() > 100, "{name} {seed:?}: {}", rows.len());
+                assert!(rows.len() > 50, "{name} {seed:?}: {}", rows.len());
                 assert!(rows.is_sorted_by_key(|row| row.now), "{name} {seed:?}");
                 let apart = rows.iter().position(|row| row.leader != row.follower);
                 let shown = apart.map(|event| &rows[event.saturating_sub(3)..=event]);
