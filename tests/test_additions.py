@@ -129,7 +129,6 @@ def test_additions_work() -> None:
     shutil.copy2(ROOT / "target" / "debug" / "lib_engine.so", TREE / "python" / "sojourn" / "_engine.abi3.so")
     schema = carried_out(sys.executable, "-m", "sojourn", "schema")
     (TREE / "docs/scenario.schema.json").write_text(schema, encoding="utf-8")
-    carried_out(sys.executable, "docs/hooks/registry_tables.py")
     for addition in ADDITIONS.values():
         carried_out(sys.executable, "-c", BEGINNING + addition.works)
     carried_out(sys.executable, "-m", "pytest", "-m", "not long and not kernel", *(f"tests/{name}" for name in HELD))
