@@ -78,9 +78,12 @@ def test_unheard_packets(scenario: MakeScenario) -> None:
 def test_late_packets_unheard() -> None:
     """Of 80 packets that arrived and 20 that were dropped, 10 that came too late make 30 % unheard; other flows have no part."""
     missing = math.nan
-    seen: Any = SimpleNamespace(
-        late=np.array([10.0, missing]), packets_dropped=np.array([20.0, 5.0]), delay_samples=np.array([80.0, 1000.0])
-    )
+    columns = {
+        "late_packets": np.array([10.0, missing]),
+        "packets_dropped": np.array([20.0, 5.0]),
+        "delay_samples": np.array([80.0, 1000.0]),
+    }
+    seen: Any = SimpleNamespace(flows=Arrays(columns.__getitem__))
     assert METRICS["call_loss_pct"].compute(seen) == pytest.approx(30)
 
 
