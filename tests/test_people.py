@@ -14,6 +14,7 @@ from sojourn import _engine
 from sojourn.analysis.comparison import compare_cells
 from sojourn.analysis.result import Result
 from sojourn.metrics import METRICS, formulas
+from sojourn.metrics.observation import Arrays
 from sojourn.metrics.over_time import Samples
 from sojourn.scenario import Scenario
 from sojourn.specification import specify, text
