@@ -72,9 +72,9 @@ def kernel(folder: Path, old: str = "", new: str = "") -> Path:
 def test_equals_agree(tmp_path: Path) -> None:
     """A module with the rules of Kelly's paper agrees with the built-in Scalable, to a segment or 1 %, in all kinds of events."""
     for seed in (None, 1):
-        replayed = oracle.run("scalable", kernel(tmp_path) / "tcp_scalable.c", oracle.Sequence(6000, seed))
-        assert {"ack", "repair", "loss", "recovered", "mark", "timeout"} <= set(replayed["kind"]) or seed
-        assert oracle.parting(replayed).share == 0
+        events = oracle.run("scalable", kernel(tmp_path) / "tcp_scalable.c", oracle.Sequence(6000, seed))
+        assert {"ack", "repair", "loss", "recovered", "mark", "timeout"} <= set(events["kind"]) or seed
+        assert oracle.parting(events).share == 0
 
 
 def test_first_difference_shown(tmp_path: Path) -> None:
@@ -101,9 +101,9 @@ def test_threshold_from_measuring_hook(tmp_path: Path) -> None:
     """A module that ends slow start in pkts_acked, as HyStart does, leaves it: its window then grows by a segment a hundred."""
     set_it = "{\n    if (tcp_sk(sk)->snd_cwnd == 20)\n        tcp_sk(sk)->snd_ssthresh = 20;\n}"
     module = kernel(tmp_path, "*sample)\n{\n}", f"*sample)\n{set_it}") / "tcp_scalable.c"
-    replayed = oracle.run("scalable", module, oracle.Sequence(events=60))
-    assert replayed["linux_ssthresh"][-1] == 20
-    assert replayed["linux_cwnd"][-1] <= 20 + 60 * 2 / 20
+    events = oracle.run("scalable", module, oracle.Sequence(events=60))
+    assert events["linux_ssthresh"][-1] == 20
+    assert events["linux_cwnd"][-1] <= 20 + 60 * 2 / 20
 
 
 def test_window_on_entering_recovery(tmp_path: Path) -> None:
@@ -111,9 +111,9 @@ def test_window_on_entering_recovery(tmp_path: Path) -> None:
     text = "static void set_state(struct sock *sk, u8 state)\n{\n    if (state == TCP_CA_Recovery)\n"
     text += "        tcp_sk(sk)->snd_ssthresh = tcp_sk(sk)->snd_cwnd / 2;\n}\n\nstatic struct tcp_congestion_ops mine = {\n"
     module = kernel(tmp_path, "static struct tcp_congestion_ops mine = {\n", f"{text}    .set_state = set_state,\n")
-    replayed = oracle.run("scalable", module / "tcp_scalable.c", SHORT)
-    loss = replayed["kind"].to_list().index("loss")
-    assert replayed["linux_ssthresh"][loss] == int(replayed["linux_cwnd"][loss - 1]) // 2
+    events = oracle.run("scalable", module / "tcp_scalable.c", SHORT)
+    loss = events["kind"].to_list().index("loss")
+    assert events["linux_ssthresh"][loss] == int(events["linux_cwnd"][loss - 1]) // 2
 
 
 def test_command_shows_verdict(tmp_path: Path, capsys: Capture) -> None:
@@ -168,8 +168,11 @@ TOLERANCES = {
     "vegas": 0.001,
     "veno": 0.001,
     "westwood": 0.02,
-    "yeah": 0.8,
+    "yeah": 0.001,
 }
+
+#: Events after which the two part for a known cause (docs/your-own-algorithm.md), and are compared no more.
+KNOWN = {"yeah": 1158}
 
 
 @pytest.mark.kernel
@@ -178,7 +181,8 @@ TOLERANCES = {
 def test_pairs_of_the_kernel(name: str, tolerance: float) -> None:
     """Each built-in algorithm is as close to Linux's module as is stated, and agrees to a segment until something differs."""
     with oracle.module(KERNEL, oracle.PAIRS[name]) as module:
-        parting = oracle.parting(oracle.run(name, module, oracle.Sequence()))
+        events = oracle.run(name, module, oracle.Sequence())
+    parting = oracle.parting(events.head(KNOWN.get(name, events.height)))
     assert parting.mean <= tolerance, f"{name} parts from Linux at event {parting.first}"
 
 

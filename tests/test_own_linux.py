@@ -208,8 +208,8 @@ def test_module_of_later_release(tmp_path: Path) -> None:
     """cong_control as of 6.10 and what BBRv3 adds: each lost segment is reported once, and rate samples add up, marks too."""
     module = tmp_path / "tcp_mine.c"
     module.write_text(LATER_MODULE, encoding="utf-8")
-    replayed = oracle.run("newreno", module, oracle.Sequence(events=4000, seed=1))
-    governed = replayed.filter(replayed["kind"] != "timeout")["linux_cwnd"].to_list()
+    events = oracle.run("newreno", module, oracle.Sequence(events=4000, seed=1))
+    governed = events.filter(events["kind"] != "timeout")["linux_cwnd"].to_list()
     assert governed[0] == 50
     assert governed[-1] == 40
     assert set(governed) == {40, 50}
