@@ -1,4 +1,5 @@
-//! The event queue. Events are ordered by (time, sequence number).
+//! The event queue. Events are ordered by time, and at one instant by a rule that does not know when they were scheduled
+//! (docs/decisions/035-order-at-one-instant.md).
 //!
 //! A link delivers in order, so only its head packet has a pending event. Likewise, a device has one next time at which
 //! it has room, and a paced sender one next segment. Each such *source* has at most one pending event. A tournament
@@ -6,15 +7,22 @@
 //! packets would need log2(packets) twice. Timers, which are many and rarely fire (they are re-armed lazily), are in a
 //! separate binary heap.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hint::select_unpredictable;
 
 use crate::time::Time;
 
-/// A timer and the flow or link it belongs to.
+/// A timer and the flow or link it belongs to. Of timers of one clock at one instant, the one that stands first here comes
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Timer {
+    WindowOpens,
+    SampleQueues,
+    SampleFlows,
+    LinkRate(u32),
+    /// The timer of a queue discipline, by link.
+    Queue(u32),
     /// A flow of the specification or a group starts.
     RowStarts(u32),
     RowStops(u32),
@@ -27,13 +35,21 @@ pub enum Timer {
     DelayedAck(u32),
     /// The end of a sender's overhead for a packet.
     Overhead(u32),
-    /// The timer of a queue discipline, by link.
-    Queue(u32),
-    LinkRate(u32),
-    WindowOpens,
-    SampleQueues,
-    SampleFlows,
 }
+
+/// A clock with timers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock(u32);
+
+impl Clock {
+    /// Of what the run measures, and of links and their disciplines.
+    pub const RUN: Clock = Clock(0);
+    /// Of hosts.
+    pub const HOSTS: Clock = Clock(1);
+}
+
+/// How many clocks there are.
+const CLOCKS: u32 = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
@@ -42,10 +58,26 @@ pub enum Due {
     /// The device of this link has room for another packet.
     DeviceHasRoom(u32),
     Pacing(u32),
-    Timer(Timer),
+    /// The first timer of this clock expires.
+    Timer(Clock),
 }
 
-/// A source of events other than timers, by its index in the agenda.
+impl Due {
+    /// Of events at one instant, those of a lower class come first.
+    fn class(self) -> u64 {
+        match self {
+            // What is measured at a moment is what was before it, and what a link becomes holds from that moment on.
+            Due::Timer(Clock::RUN) => 0,
+            // The place of a packet that leaves is free for one that arrives.
+            Due::DeviceHasRoom(_) => 1,
+            // A timer that expires as a packet arrives expires after it.
+            Due::Arrival(_) => 2,
+            Due::Pacing(_) | Due::Timer(_) => 3,
+        }
+    }
+}
+
+/// A source of events, by its index in the agenda.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source(pub u32);
 
@@ -53,31 +85,36 @@ impl Source {
     pub const NONE: Source = Source(u32::MAX);
 }
 
-/// A sequence number, drawn when an event is scheduled. Of simultaneous events, the one with the lowest number comes
-/// first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Sequence(u64);
-
-impl Sequence {
-    /// Lower than any number drawn.
-    pub const FIRST: Sequence = Sequence(0);
-}
-
-/// Bits of a key that hold its source. The remaining bits suffice for days of computing.
+/// Bits of a rank that hold its source.
 const SOURCE_BITS: u32 = 20;
 
-pub const MOST_SOURCES: usize = 1 << SOURCE_BITS;
+/// Bits of a rank that hold its class.
+const CLASS_BITS: u32 = 2;
+
+pub const MOST_SOURCES: usize = (1 << SOURCE_BITS) - CLOCKS as usize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     time: Time,
-    /// The sequence number, and below it the source. Sequence numbers are unique, so the source never affects the
-    /// order.
+    /// The place among events at one instant: the class, then a number drawn by lot, then the source.
     rank: u64,
 }
 
 impl Key {
     const NEVER: Key = Key { time: Time::NEVER, rank: u64::MAX };
+
+    /// The lot of a source at an instant is a hash of both, so that no link is always the first, and none waits for
+    /// another to know its place. The odd constants are those of SplitMix64 (Steele et al. 2014, figure 13).
+    #[inline(always)]
+    fn new(time: Time, class: u64, source: Source) -> Key {
+        let of_source = u64::from(source.0 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let lot = (time.0 ^ of_source).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> (SOURCE_BITS + CLASS_BITS);
+        Key { time, rank: class << (64 - CLASS_BITS) | lot << SOURCE_BITS | u64::from(source.0) }
+    }
+
+    fn source(self) -> usize {
+        (self.rank & ((1 << SOURCE_BITS) - 1)) as usize
+    }
 
     fn number(self) -> u128 {
         (u128::from(self.time.0) << 64) | u128::from(self.rank)
@@ -96,32 +133,8 @@ impl Key {
 /// Siblings in the tree. They share a cache line, and the tree has half the levels of a binary tree.
 type Siblings = [Key; 4];
 
-/// A timer that is armed. The earliest is the greatest, as the heap wants it.
-#[derive(Clone, Copy, Debug)]
-struct Armed {
-    key: Key,
-    timer: Timer,
-}
-
-impl Ord for Armed {
-    fn cmp(&self, other: &Armed) -> Ordering {
-        other.key.number().cmp(&self.key.number())
-    }
-}
-
-impl PartialOrd for Armed {
-    fn partial_cmp(&self, other: &Armed) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Armed {
-    fn eq(&self, other: &Armed) -> bool {
-        self.key == other.key
-    }
-}
-
-impl Eq for Armed {}
+/// A heap's greatest is its first to expire.
+type Timers = BinaryHeap<Reverse<(Time, Timer)>>;
 
 /// The pending events.
 #[derive(Debug)]
@@ -133,14 +146,14 @@ pub struct Agenda {
     /// Number of elements that do not hold leaves.
     inner: usize,
     first: Key,
-    timers: BinaryHeap<Armed>,
-    first_timer: Key,
-    next_sequence: u64,
+    /// Of each clock, which is a source too: the first of the last sources.
+    clocks: Vec<Timers>,
 }
 
 impl Agenda {
     /// Creates an agenda for these sources, at most [`MOST_SOURCES`].
-    pub fn new(sources: Vec<Due>) -> Agenda {
+    pub fn new(mut sources: Vec<Due>) -> Agenda {
+        sources.extend((0..CLOCKS).map(|clock| Due::Timer(Clock(clock))));
         let (mut inner, mut last_level) = (0, 1);
         while 4 * last_level < sources.len() {
             inner += last_level;
@@ -151,21 +164,15 @@ impl Agenda {
             tree: vec![[Key::NEVER; 4]; inner + last_level],
             inner,
             first: Key::NEVER,
-            timers: BinaryHeap::new(),
-            first_timer: Key::NEVER,
-            next_sequence: 0,
+            clocks: vec![Timers::new(); CLOCKS as usize],
         }
     }
 
-    pub fn sequence(&mut self) -> Sequence {
-        self.next_sequence += 1;
-        debug_assert!(self.next_sequence.leading_zeros() > SOURCE_BITS, "sequence numbers have run out");
-        Sequence(self.next_sequence)
-    }
-
+    /// An event of a source is to happen then, in place of any that was.
     #[inline(always)]
-    pub fn set(&mut self, source: Source, time: Time, sequence: Sequence) {
-        self.update(source, Key { time, rank: (sequence.0 << SOURCE_BITS) | u64::from(source.0) });
+    pub fn set(&mut self, source: Source, time: Time) {
+        let class = self.sources[source.0 as usize].class();
+        self.update(source, Key::new(time, class, source));
     }
 
     pub fn clear(&mut self, source: Source) {
@@ -173,33 +180,40 @@ impl Agenda {
     }
 
     /// Arms a timer. Timers are not cancelled: when one fires, its owner checks whether it is still needed.
-    pub fn set_timer(&mut self, timer: Timer, time: Time) {
-        let key = Key { time, rank: self.sequence().0 << SOURCE_BITS };
-        self.timers.push(Armed { key, timer });
-        self.first_timer = self.first_timer.min(key);
+    pub fn set_timer(&mut self, clock: Clock, timer: Timer, time: Time) {
+        let timers = &mut self.clocks[clock.0 as usize];
+        let is_first = timers.peek().is_none_or(|Reverse((first, _))| time < *first);
+        timers.push(Reverse((time, timer)));
+        if is_first {
+            self.set(self.source_of(clock), time);
+        }
     }
 
-    /// The earliest event before `end`, and its time. A timer is removed. The event of a source remains until it is set
-    /// again or cleared.
+    /// The earliest event before `end`, and its time. It remains until its source is set again or cleared, or its timer
+    /// taken.
     pub fn next_before(&mut self, end: Time) -> Option<(Time, Due)> {
-        if self.first_timer.number() < self.first.number() {
-            return self.take_timer(end);
-        }
         if self.first.time >= end {
             return None;
         }
-        let source = self.first.rank & ((1 << SOURCE_BITS) - 1);
-        Some((self.first.time, self.sources[source as usize]))
+        Some((self.first.time, self.sources[self.first.source()]))
     }
 
+    /// Removes the first timer of a clock.
     #[cold]
-    fn take_timer(&mut self, end: Time) -> Option<(Time, Due)> {
-        if self.first_timer.time >= end {
-            return None;
+    pub fn take_timer(&mut self, clock: Clock) -> Option<Timer> {
+        let timers = &mut self.clocks[clock.0 as usize];
+        let Reverse((_, timer)) = timers.pop()?;
+        let next = timers.peek().map(|Reverse((next, _))| *next);
+        let source = self.source_of(clock);
+        match next {
+            Some(next) => self.set(source, next),
+            None => self.clear(source),
         }
-        let Armed { key, timer } = self.timers.pop()?;
-        self.first_timer = self.timers.peek().map_or(Key::NEVER, |next| next.key);
-        Some((key.time, Due::Timer(timer)))
+        Some(timer)
+    }
+
+    fn source_of(&self, clock: Clock) -> Source {
+        Source((self.sources.len() - self.clocks.len()) as u32 + clock.0)
     }
 
     #[inline(always)]
@@ -225,20 +239,69 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Events at the same instant are returned in the order of their sequence numbers. A cleared event is not returned.
+    /// Takes the events before `end` in their order.
+    fn drain(agenda: &mut Agenda, end: Time) -> Vec<(Time, Result<Due, Timer>)> {
+        let mut drained = Vec::new();
+        while let Some((time, due)) = agenda.next_before(end) {
+            if let Due::Timer(clock) = due {
+                drained.push((time, Err(agenda.take_timer(clock).expect("it is due"))));
+            } else {
+                drained.push((time, Ok(due)));
+                let source = agenda.first.source();
+                agenda.clear(Source(source as u32));
+            }
+        }
+        drained
+    }
+
+    /// At one instant the run measures first, then packets leave queues, then packets arrive, then timers of hosts expire, whatever
+    /// was scheduled first. A cleared event does not happen.
     #[test]
     fn simultaneous_events() {
-        let mut agenda = Agenda::new(vec![Due::Arrival(0), Due::DeviceHasRoom(1)]);
-        let drawn_first = agenda.sequence();
-        agenda.set_timer(Timer::WindowOpens, Time(5));
-        let drawn_last = agenda.sequence();
-        agenda.set(Source(0), Time(5), drawn_last);
-        agenda.set(Source(1), Time(5), drawn_first);
-        assert_eq!(agenda.next_before(Time(6)), Some((Time(5), Due::DeviceHasRoom(1))));
-        agenda.clear(Source(1));
-        assert_eq!(agenda.next_before(Time(6)), Some((Time(5), Due::Timer(Timer::WindowOpens))));
-        assert_eq!(agenda.next_before(Time(6)), Some((Time(5), Due::Arrival(0))));
-        assert_eq!(agenda.next_before(Time(5)), None);
+        let sources = [Due::Arrival(0), Due::DeviceHasRoom(1), Due::Arrival(2)];
+        let set = |agenda: &mut Agenda, step: usize| match step {
+            0 => agenda.set_timer(Clock::HOSTS, Timer::DelayedAck(1), Time(5)),
+            1 => agenda.set_timer(Clock::HOSTS, Timer::Retransmission(2), Time(5)),
+            2 => agenda.set(Source(0), Time(5)),
+            3 => agenda.set(Source(1), Time(5)),
+            _ => agenda.set_timer(Clock::RUN, Timer::WindowOpens, Time(5)),
+        };
+        for first in 0..5 {
+            let mut agenda = Agenda::new(sources.to_vec());
+            agenda.set(Source(2), Time(5));
+            (0..5).for_each(|step| set(&mut agenda, (first + step) % 5));
+            agenda.clear(Source(2));
+            assert_eq!(agenda.next_before(Time(5)), None);
+            let due = drain(&mut agenda, Time(6)).into_iter().map(|(_, due)| due);
+            let expected = [
+                Err(Timer::WindowOpens),
+                Ok(Due::DeviceHasRoom(1)),
+                Ok(Due::Arrival(0)),
+                Err(Timer::Retransmission(2)),
+                Err(Timer::DelayedAck(1)),
+            ];
+            assert_eq!(due.collect::<Vec<_>>(), expected);
+        }
+    }
+
+    /// Of the arrivals at one instant on several links each is the first as often as any other: within five standard deviations of a
+    /// binomial distribution, at instants that are multiples of a transmission time.
+    #[test]
+    fn no_link_comes_first() {
+        const LINKS: u32 = 5;
+        const INSTANTS: u32 = 10_000;
+        let mut firsts = [0u32; LINKS as usize];
+        for instant in 1..=INSTANTS {
+            let mut agenda = Agenda::new((0..LINKS).map(Due::Arrival).collect());
+            (0..LINKS).for_each(|link| agenda.set(Source(link), Time(u64::from(instant) * 12_000_000)));
+            let Some((_, Due::Arrival(first))) = agenda.next_before(Time::NEVER) else { panic!("all are due") };
+            firsts[first as usize] += 1;
+        }
+        let (share, all) = (1.0 / f64::from(LINKS), f64::from(INSTANTS));
+        let deviation = (all * share * (1.0 - share)).sqrt();
+        for first in firsts {
+            assert!((f64::from(first) - all * share).abs() < 5.0 * deviation, "{firsts:?}");
+        }
     }
 
     proptest! {
@@ -249,21 +312,14 @@ mod tests {
             let mut expected = times.clone();
             for (index, time) in times.iter().enumerate() {
                 if index < sources {
-                    let sequence = agenda.sequence();
-                    agenda.set(Source(index as u32), Time(*time), sequence);
+                    agenda.set(Source(index as u32), Time(*time));
                 } else {
-                    agenda.set_timer(Timer::RowStarts(index as u32), Time(*time));
+                    agenda.set_timer(Clock::HOSTS, Timer::RowStarts(index as u32), Time(*time));
                 }
             }
             expected.sort_unstable();
-            let mut drained = Vec::new();
-            while let Some((time, due)) = agenda.next_before(Time::NEVER) {
-                drained.push(time.0);
-                if let Due::Arrival(source) = due {
-                    agenda.clear(Source(source));
-                }
-            }
-            prop_assert_eq!(drained, expected);
+            let drained = drain(&mut agenda, Time::NEVER);
+            prop_assert_eq!(drained.into_iter().map(|(time, _)| time.0).collect::<Vec<_>>(), expected);
         }
     }
 }

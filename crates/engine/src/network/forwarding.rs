@@ -164,12 +164,11 @@ impl Network {
                 passages.extend(link.record(index, End::Far, &packet, arrival, options));
             }
         }
-        let sequence = agenda.sequence();
-        let launched = InTransit { arrival, sequence, packet };
+        let launched = InTransit { arrival, packet };
         let is_first =
             if SPECIAL && link.reorders() { link.launch_past_others(launched) } else { link.launch(launched) };
         if is_first {
-            agenda.set(link.arrivals, arrival, sequence);
+            agenda.set(link.arrivals, arrival);
         }
     }
 
@@ -200,7 +199,7 @@ impl Network {
         let link = &mut self.links[index];
         let arrived = link.in_transit.pop().expect("an arrival is due only while a packet is under way");
         match link.in_transit.first() {
-            Some(head) => self.agenda.set(link.arrivals, head.arrival, head.sequence),
+            Some(head) => self.agenda.set(link.arrivals, head.arrival),
             None => self.agenda.clear(link.arrivals),
         }
         arrived.packet

@@ -1,7 +1,7 @@
 //! A link in one direction: an egress queue, a transmitter and a wire.
 
 use super::{FramedQueue, MeasuredQueue, Policer, Transmitter, Varying, Wire};
-use crate::agenda::{Sequence, Source};
+use crate::agenda::Source;
 use crate::line::Line;
 use crate::packet::{OptionsPool, Packet, flags};
 use crate::probe::{End, Passage, Recorded};
@@ -13,8 +13,6 @@ use crate::time::{Duration, Time};
 #[derive(Clone, Copy, Debug)]
 pub struct InTransit {
     pub arrival: Time,
-    /// Its place among events at one instant.
-    pub sequence: Sequence,
     pub packet: Packet,
 }
 

@@ -1,7 +1,7 @@
 //! A discipline with its device and its statistics.
 
 use super::{Drops, Transmitter};
-use crate::agenda::{Agenda, Sequence, Source};
+use crate::agenda::{Agenda, Source};
 use crate::packet::{OptionsPool, Packet};
 use crate::probe::QueueProbe;
 use crate::queue::{Context, Discipline, Outcome, QueueDiscipline, Queued};
@@ -27,8 +27,6 @@ pub struct MeasuredQueue {
     pub room: Source,
     /// Whether that event is pending. It is not while the discipline is at rest.
     pub asks: bool,
-    /// The event's place among those at the same time: drawn when the device was last filled.
-    pub filled: Sequence,
 }
 
 impl MeasuredQueue {
@@ -47,7 +45,6 @@ impl MeasuredQueue {
         if self.device.has_room_at() <= now && self.release_time().is_none() {
             return;
         }
-        self.filled = agenda.sequence();
         if self.discipline.is_at_rest() {
             self.rest(agenda);
         } else {
@@ -60,7 +57,7 @@ impl MeasuredQueue {
     pub fn ask(&mut self, agenda: &mut Agenda) {
         let room = self.device.has_room_at();
         let time = self.release_time().map_or(room, |release| release.max(room));
-        agenda.set(self.room, time, self.filled);
+        agenda.set(self.room, time);
         self.asks = true;
     }
 
@@ -72,7 +69,6 @@ impl MeasuredQueue {
 
     pub fn after_taking_nothing(&mut self, agenda: &mut Agenda) {
         if self.release_time().is_some() {
-            self.filled = agenda.sequence();
             self.ask(agenda);
         } else {
             self.rest(agenda);

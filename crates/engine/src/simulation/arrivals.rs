@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use super::flows::Flows;
-use crate::agenda::Timer;
+use crate::agenda::{Clock, Timer};
 
 impl Simulation {
     /// The first connection of a group is to arrive.
@@ -22,13 +22,13 @@ impl Simulation {
         if let Some(think) = of_run.arrivals.think()
             && !of_run.is_stopped
         {
-            self.network.agenda.set_timer(Timer::Arrival(group as u32), self.now + think);
+            self.network.agenda.set_timer(Clock::HOSTS, Timer::Arrival(group as u32), self.now + think);
         }
     }
 
     pub(super) fn arm_arrival(&mut self, group: usize) {
         if let Some(arrival) = self.flows.groups[group].next {
-            self.network.agenda.set_timer(Timer::Arrival(group as u32), arrival.time);
+            self.network.agenda.set_timer(Clock::HOSTS, Timer::Arrival(group as u32), arrival.time);
         }
     }
 

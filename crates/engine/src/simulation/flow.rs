@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::ideal::Ideal;
-use crate::agenda::{Agenda, Source, Timer};
+use crate::agenda::{Agenda, Clock, Source, Timer};
 use crate::application::{End, TransferKind};
 use crate::packet::{OptionsPool, Packet, flags};
 use crate::probe::{FlowSample, Transfer};
@@ -246,7 +246,7 @@ impl Flow {
         let deadline = self.endpoints.deadline();
         if deadline < self.retransmission_armed {
             self.retransmission_armed = deadline;
-            agenda.set_timer(Timer::Retransmission(number), deadline);
+            agenda.set_timer(Clock::HOSTS, Timer::Retransmission(number), deadline);
         }
         let pacing_deadline = self.endpoints.pacing_deadline();
         if pacing_deadline != self.pacing_armed {
@@ -260,7 +260,7 @@ impl Flow {
             // It arrived, and has no source of events: its timer is armed anew when it fires, like the others.
             if deadline < self.pacing_armed {
                 self.pacing_armed = deadline;
-                agenda.set_timer(Timer::Pacing(number), deadline);
+                agenda.set_timer(Clock::HOSTS, Timer::Pacing(number), deadline);
             }
             return;
         }
@@ -268,8 +268,7 @@ impl Flow {
         if deadline == Time::NEVER {
             agenda.clear(self.pacing);
         } else {
-            let sequence = agenda.sequence();
-            agenda.set(self.pacing, deadline, sequence);
+            agenda.set(self.pacing, deadline);
         }
     }
 
@@ -279,7 +278,7 @@ impl Flow {
         let deadline = self.endpoints.answer_deadline();
         if deadline < self.delayed_ack_armed {
             self.delayed_ack_armed = deadline;
-            agenda.set_timer(Timer::DelayedAck(number), deadline);
+            agenda.set_timer(Clock::HOSTS, Timer::DelayedAck(number), deadline);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use super::flows::{Flows, Row};
-use crate::agenda::Timer;
+use crate::agenda::{Clock, Timer};
 use crate::network::Egress;
 use crate::probe::QueueSample;
 use crate::queue::QueueDiscipline;
@@ -36,7 +36,7 @@ impl Simulation {
             }
         }
         if let Some(interval) = self.queue_series {
-            self.network.agenda.set_timer(Timer::SampleQueues, self.now + interval);
+            self.network.agenda.set_timer(Clock::RUN, Timer::SampleQueues, self.now + interval);
         }
     }
 
@@ -45,7 +45,7 @@ impl Simulation {
             self.series.flows.extend(flow.endpoints.sample(self.now, row));
         }
         if let Some(interval) = self.flow_series {
-            self.network.agenda.set_timer(Timer::SampleFlows, self.now + interval);
+            self.network.agenda.set_timer(Clock::RUN, Timer::SampleFlows, self.now + interval);
         }
     }
 

@@ -19,7 +19,7 @@ mod sessions;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::agenda::{Due, Timer};
+use crate::agenda::{Clock, Due, Timer};
 use crate::application::Action;
 use crate::failure::Failure;
 use crate::network::{END_OF_PATH, Network};
@@ -127,21 +127,21 @@ impl Simulation {
 
     fn arm_first_timers(&mut self) {
         if self.window_opens > Time::ZERO {
-            self.network.agenda.set_timer(Timer::WindowOpens, self.window_opens);
+            self.network.agenda.set_timer(Clock::RUN, Timer::WindowOpens, self.window_opens);
         }
         if self.queue_series.is_some() {
-            self.network.agenda.set_timer(Timer::SampleQueues, Time::ZERO);
+            self.network.agenda.set_timer(Clock::RUN, Timer::SampleQueues, Time::ZERO);
         }
         if self.flow_series.is_some() {
-            self.network.agenda.set_timer(Timer::SampleFlows, Time::ZERO);
+            self.network.agenda.set_timer(Clock::RUN, Timer::SampleFlows, Time::ZERO);
         }
         for (index, link) in self.network.links.iter().enumerate() {
             let Some(queue) = link.egress.queue() else { continue };
             if let Some(interval) = queue.discipline.timer_interval() {
-                self.network.agenda.set_timer(Timer::Queue(index as u32), Time::ZERO + interval);
+                self.network.agenda.set_timer(Clock::RUN, Timer::Queue(index as u32), Time::ZERO + interval);
             }
             if let Some((time, _)) = queue.rate_changes.last() {
-                self.network.agenda.set_timer(Timer::LinkRate(index as u32), *time);
+                self.network.agenda.set_timer(Clock::RUN, Timer::LinkRate(index as u32), *time);
             }
         }
         for (index, row) in self.flows.rows.iter().enumerate() {
@@ -149,9 +149,9 @@ impl Simulation {
                 Row::Flow(flow) => (flow.start, flow.stop),
                 Row::Group(group) => (self.flows.groups[*group].start, self.flows.groups[*group].stop),
             };
-            self.network.agenda.set_timer(Timer::RowStarts(index as u32), start);
+            self.network.agenda.set_timer(Clock::HOSTS, Timer::RowStarts(index as u32), start);
             if stop != Time::NEVER {
-                self.network.agenda.set_timer(Timer::RowStops(index as u32), stop);
+                self.network.agenda.set_timer(Clock::HOSTS, Timer::RowStops(index as u32), stop);
             }
         }
     }
@@ -227,7 +227,7 @@ impl Simulation {
             Due::Arrival(link) => self.on_arrival(link as usize),
             Due::DeviceHasRoom(link) => self.network.feed_device(link as usize, self.now),
             Due::Pacing(number) => self.on_pacing_timer(number),
-            Due::Timer(timer) => self.on_timer(timer),
+            Due::Timer(clock) => self.on_clock(clock),
         }
         true
     }
@@ -307,13 +307,14 @@ impl Simulation {
             let ready = self.now + overhead.random.below(overhead.limit);
             let ready = overhead.waiting.back().map_or(ready, |(last, _)| ready.max(*last));
             if overhead.waiting.is_empty() {
-                self.network.agenda.set_timer(Timer::Overhead(number), ready);
+                self.network.agenda.set_timer(Clock::HOSTS, Timer::Overhead(number), ready);
             }
             overhead.waiting.push_back((ready, packet));
         }
     }
 
-    fn on_timer(&mut self, timer: Timer) {
+    fn on_clock(&mut self, clock: Clock) {
+        let Some(timer) = self.network.agenda.take_timer(clock) else { return };
         match timer {
             Timer::RowStarts(row) => self.start_row(row),
             Timer::RowStops(row) => self.stop_row(row),
@@ -405,7 +406,7 @@ impl Simulation {
         let Some(overhead) = self.flows.get_mut(number).and_then(|flow| flow.overhead.as_mut()) else { return };
         let Some((_, packet)) = overhead.waiting.pop_front() else { return };
         if let Some((ready, _)) = overhead.waiting.front() {
-            self.network.agenda.set_timer(Timer::Overhead(number), *ready);
+            self.network.agenda.set_timer(Clock::HOSTS, Timer::Overhead(number), *ready);
         }
         self.network.enter(packet, self.now);
         if number >= FIRST_ARRIVED {
@@ -417,7 +418,7 @@ impl Simulation {
         if let Some(queue) = self.network.links[link as usize].egress.queue_mut() {
             queue.discipline.on_timer(self.now);
             if let Some(interval) = queue.discipline.timer_interval() {
-                self.network.agenda.set_timer(Timer::Queue(link), self.now + interval);
+                self.network.agenda.set_timer(Clock::RUN, Timer::Queue(link), self.now + interval);
             }
         }
     }
@@ -429,7 +430,7 @@ impl Simulation {
                 queue.discipline.set_link_rate(rate);
             }
             if let Some((time, _)) = queue.rate_changes.last() {
-                self.network.agenda.set_timer(Timer::LinkRate(link), *time);
+                self.network.agenda.set_timer(Clock::RUN, Timer::LinkRate(link), *time);
             }
         }
     }

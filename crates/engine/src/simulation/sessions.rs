@@ -8,7 +8,7 @@ use super::Simulation;
 use super::flow::{Endpoints, Flow, Owner};
 use super::flows::Flows;
 use super::open_sessions::Running;
-use crate::agenda::Timer;
+use crate::agenda::{Clock, Timer};
 use crate::application::{Action, Application, Context, End, Event, TransferKind};
 use crate::numbers::FIRST_ARRIVED;
 use crate::probe::Transfer;
@@ -219,7 +219,7 @@ impl Simulation {
             Action::WakeAt(time) => {
                 running.wakes = time.max(self.now);
                 let timer = Timer::Session(self.flows.numbers.number(group, session));
-                self.network.agenda.set_timer(timer, time.max(self.now));
+                self.network.agenda.set_timer(Clock::HOSTS, timer, time.max(self.now));
             }
             Action::Complete { kind, start, bytes } => {
                 let Flows { groups, numbers, .. } = &mut self.flows;

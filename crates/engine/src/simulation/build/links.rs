@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::agenda::{Due, Sequence, Source};
+use crate::agenda::{Due, Source};
 use crate::network::{
     Device, Egress, FramedQueue, Link, Losses, MeasuredQueue, Policer, Special, Transmitter, Varying, Wire,
 };
@@ -122,7 +122,6 @@ impl Builder<'_> {
             device: Device::new(link.device_queue),
             room: self.source(Due::DeviceHasRoom(index as u32)),
             asks: false,
-            filled: Sequence::FIRST,
         }
     }
 
