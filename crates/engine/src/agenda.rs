@@ -44,12 +44,17 @@ pub struct Clock(u32);
 impl Clock {
     /// Of what the run measures, and of links and their disciplines.
     pub const RUN: Clock = Clock(0);
-    /// Of hosts.
+    /// Of all hosts that have none of their own.
     pub const HOSTS: Clock = Clock(1);
+
+    /// That of the next host with one of its own.
+    pub fn next(self) -> Clock {
+        Clock(self.0 + 1)
+    }
 }
 
-/// How many clocks there are.
-const CLOCKS: u32 = 2;
+/// How many clocks a run has at least.
+const CLOCKS: usize = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
@@ -91,7 +96,8 @@ const SOURCE_BITS: u32 = 20;
 /// Bits of a rank that hold its class.
 const CLASS_BITS: u32 = 2;
 
-pub const MOST_SOURCES: usize = (1 << SOURCE_BITS) - CLOCKS as usize;
+/// Sources and hosts' own clocks.
+pub const MOST_SOURCES: usize = (1 << SOURCE_BITS) - CLOCKS;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
@@ -151,9 +157,10 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// Creates an agenda for these sources, at most [`MOST_SOURCES`].
-    pub fn new(mut sources: Vec<Due>) -> Agenda {
-        sources.extend((0..CLOCKS).map(|clock| Due::Timer(Clock(clock))));
+    /// Creates an agenda for these sources and so many hosts with clocks of their own, at most [`MOST_SOURCES`] together.
+    pub fn new(mut sources: Vec<Due>, hosts: usize) -> Agenda {
+        let clocks = CLOCKS + hosts;
+        sources.extend((0..clocks as u32).map(|clock| Due::Timer(Clock(clock))));
         let (mut inner, mut last_level) = (0, 1);
         while 4 * last_level < sources.len() {
             inner += last_level;
@@ -164,7 +171,7 @@ impl Agenda {
             tree: vec![[Key::NEVER; 4]; inner + last_level],
             inner,
             first: Key::NEVER,
-            clocks: vec![Timers::new(); CLOCKS as usize],
+            clocks: vec![Timers::new(); clocks],
         }
     }
 
@@ -210,6 +217,12 @@ impl Agenda {
             None => self.clear(source),
         }
         Some(timer)
+    }
+
+    /// When the first timer of a clock expires.
+    #[inline(always)]
+    pub fn first_timer(&self, clock: Clock) -> Time {
+        self.clocks[clock.0 as usize].peek().map_or(Time::NEVER, |Reverse((first, _))| *first)
     }
 
     fn source_of(&self, clock: Clock) -> Source {
@@ -267,7 +280,7 @@ mod tests {
             _ => agenda.set_timer(Clock::RUN, Timer::WindowOpens, Time(5)),
         };
         for first in 0..5 {
-            let mut agenda = Agenda::new(sources.to_vec());
+            let mut agenda = Agenda::new(sources.to_vec(), 0);
             agenda.set(Source(2), Time(5));
             (0..5).for_each(|step| set(&mut agenda, (first + step) % 5));
             agenda.clear(Source(2));
@@ -292,7 +305,7 @@ mod tests {
         const INSTANTS: u32 = 10_000;
         let mut firsts = [0u32; LINKS as usize];
         for instant in 1..=INSTANTS {
-            let mut agenda = Agenda::new((0..LINKS).map(Due::Arrival).collect());
+            let mut agenda = Agenda::new((0..LINKS).map(Due::Arrival).collect(), 0);
             (0..LINKS).for_each(|link| agenda.set(Source(link), Time(u64::from(instant) * 12_000_000)));
             let Some((_, Due::Arrival(first))) = agenda.next_before(Time::NEVER) else { panic!("all are due") };
             firsts[first as usize] += 1;
@@ -308,7 +321,7 @@ mod tests {
         /// All scheduled events are returned sorted by time, each exactly once.
         #[test]
         fn time_order(times in prop::collection::vec(0u64..1000, 0..60), sources in 0usize..40) {
-            let mut agenda = Agenda::new((0..sources as u32).map(Due::Arrival).collect());
+            let mut agenda = Agenda::new((0..sources as u32).map(Due::Arrival).collect(), 0);
             let mut expected = times.clone();
             for (index, time) in times.iter().enumerate() {
                 if index < sources {

@@ -1,8 +1,8 @@
 //! How a packet goes from link to link.
 
-use super::{Drops, Egress, InTransit, Link, Routes};
+use super::{Arrived, Drops, Egress, InTransit, Link, Routes};
 use crate::agenda::Agenda;
-use crate::packet::{OptionsPool, Packet};
+use crate::packet::{OptionsPool, Packet, flags};
 use crate::probe::{End, Passage};
 use crate::queue::QueueDiscipline;
 use crate::time::Time;
@@ -19,6 +19,9 @@ pub struct Network {
     pub agenda: Agenda,
     /// Options of the acknowledgements under way.
     pub options: OptionsPool,
+    /// Packets that hosts are about to handle ahead of the run, which may handle those that arrive before the horizon.
+    pub arrived: Vec<Arrived>,
+    pub horizon: Time,
     /// Recorded packets. The times of some may lie ahead.
     pub passages: Vec<Passage>,
 }
@@ -143,7 +146,7 @@ impl Network {
 
     #[inline(always)]
     fn carry<const SPECIAL: bool>(&mut self, mut index: usize, mut packet: Packet, completion: Time) {
-        let Network { links, routes, agenda, options, passages, .. } = self;
+        let Network { links, routes, agenda, options, passages, arrived, horizon, .. } = self;
         let mut link = &mut links[index];
         let mut arrival = if SPECIAL { link.impaired_arrival(completion) } else { link.arrival(completion) };
         if SPECIAL {
@@ -163,6 +166,12 @@ impl Network {
                 passages.extend(link.record(index, End::Near, &packet, completion, options));
                 passages.extend(link.record(index, End::Far, &packet, arrival, options));
             }
+        }
+        if let Some(host) = link.host
+            && link.in_transit.is_empty()
+            && is_handled_at_once(arrival, &packet, *horizon)
+        {
+            return arrived.push(Arrived { host, arrival, packet });
         }
         let launched = InTransit { arrival, packet };
         let is_first =
@@ -197,11 +206,26 @@ impl Network {
 
     pub(crate) fn take_arrival(&mut self, index: usize) -> Packet {
         let link = &mut self.links[index];
-        let arrived = link.in_transit.pop().expect("an arrival is due only while a packet is under way");
+        let first = link.in_transit.pop().expect("an arrival is due only while a packet is under way");
+        if let Some(host) = link.host {
+            while let Some(InTransit { arrival, packet }) = link.in_transit.first().copied()
+                && is_handled_at_once(arrival, &packet, self.horizon)
+            {
+                self.arrived.push(Arrived { host, arrival, packet });
+                link.in_transit.pop();
+            }
+        }
         match link.in_transit.first() {
             Some(head) => self.agenda.set(link.arrivals, head.arrival),
             None => self.agenda.clear(link.arrivals),
         }
-        arrived.packet
+        first.packet
     }
+}
+
+/// Whether a host with a clock of its own handles a packet ahead of the run. It does not if both ends would learn of it: a SYN's answer
+/// tells the sender's host what the receiver's takes into account (`Connection::on_ack`).
+#[inline(always)]
+fn is_handled_at_once(arrival: Time, packet: &Packet, horizon: Time) -> bool {
+    arrival < horizon && !packet.has(flags::SYN)
 }

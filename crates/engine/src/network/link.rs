@@ -1,7 +1,7 @@
 //! A link in one direction: an egress queue, a transmitter and a wire.
 
 use super::{FramedQueue, MeasuredQueue, Policer, Transmitter, Varying, Wire};
-use crate::agenda::Source;
+use crate::agenda::{Clock, Source};
 use crate::line::Line;
 use crate::packet::{OptionsPool, Packet, flags};
 use crate::probe::{End, Passage, Recorded};
@@ -12,6 +12,14 @@ use crate::time::{Duration, Time};
 /// A packet on the wire, and when it reaches the end.
 #[derive(Clone, Copy, Debug)]
 pub struct InTransit {
+    pub arrival: Time,
+    pub packet: Packet,
+}
+
+/// A packet that is known to arrive at a host with a clock of its own, before anything else happens there.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived {
+    pub host: Clock,
     pub arrival: Time,
     pub packet: Packet,
 }
@@ -58,6 +66,8 @@ pub struct Link {
     pub(crate) in_transit: Line<InTransit>,
     /// The event that the first of them arrives.
     pub arrivals: Source,
+    /// The clock of the host that it leads to, if that has one of its own.
+    pub host: Option<Clock>,
 }
 
 impl Link {
@@ -67,8 +77,10 @@ impl Link {
         egress: Egress,
         special: Option<Box<Special>>,
         arrivals: Source,
+        host: Option<Clock>,
     ) -> Link {
-        Link { transmitter, delay, latest_arrival: Time::ZERO, egress, special, in_transit: Line::default(), arrivals }
+        let in_transit = Line::default();
+        Link { transmitter, delay, latest_arrival: Time::ZERO, egress, special, in_transit, arrivals, host }
     }
 
     /// The arrival time of a packet whose transmission ends at `completion`. A link keeps packets in order: a packet sent

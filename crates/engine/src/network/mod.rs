@@ -16,7 +16,7 @@ pub use drops::Drops;
 pub use forwarding::Network;
 pub use frames::FramedQueue;
 pub use impairments::{Policer, Wire};
-pub use link::{Egress, InTransit, Link, Losses, Special};
+pub use link::{Arrived, Egress, InTransit, Link, Losses, Special};
 pub use measured_queue::{Device, MeasuredQueue};
 pub use round_trips::{RoundTrips, delay_over};
 pub use routes::{END_OF_PATH, Hop, Routes};

@@ -26,6 +26,9 @@ pub enum Endpoints {
 #[derive(Debug)]
 pub struct Flow {
     pub endpoints: Endpoints,
+    /// Of the sender's host and of the receiver's.
+    pub sender_clock: Clock,
+    pub receiver_clock: Clock,
     /// When the retransmission timer on the agenda fires; it is re-armed only then, however often the deadline moves.
     pub retransmission_armed: Time,
     /// The event that its pacing timer expires; [`Source::NONE`] if it is not paced.
@@ -226,6 +229,8 @@ impl Flow {
     pub fn new(endpoints: Endpoints, group: usize, start: Time, overhead: Option<Box<Overhead>>) -> Flow {
         Flow {
             endpoints,
+            sender_clock: Clock::HOSTS,
+            receiver_clock: Clock::HOSTS,
             retransmission_armed: Time::NEVER,
             pacing: Source::NONE,
             pacing_armed: Time::NEVER,
@@ -246,7 +251,7 @@ impl Flow {
         let deadline = self.endpoints.deadline();
         if deadline < self.retransmission_armed {
             self.retransmission_armed = deadline;
-            agenda.set_timer(Clock::HOSTS, Timer::Retransmission(number), deadline);
+            agenda.set_timer(self.sender_clock, Timer::Retransmission(number), deadline);
         }
         let pacing_deadline = self.endpoints.pacing_deadline();
         if pacing_deadline != self.pacing_armed {
@@ -278,7 +283,7 @@ impl Flow {
         let deadline = self.endpoints.answer_deadline();
         if deadline < self.delayed_ack_armed {
             self.delayed_ack_armed = deadline;
-            agenda.set_timer(Clock::HOSTS, Timer::DelayedAck(number), deadline);
+            agenda.set_timer(self.receiver_clock, Timer::DelayedAck(number), deadline);
         }
     }
 

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::agenda::{Clock, Due, Timer};
 use crate::application::Action;
 use crate::failure::Failure;
-use crate::network::{END_OF_PATH, Network};
+use crate::network::{Arrived, END_OF_PATH, Network};
 use crate::numbers::FIRST_ARRIVED;
 use crate::packet::{Packet, flags};
 use crate::plugin::{Plugins, Unloaded};
@@ -145,13 +145,13 @@ impl Simulation {
             }
         }
         for (index, row) in self.flows.rows.iter().enumerate() {
-            let (start, stop) = match row {
-                Row::Flow(flow) => (flow.start, flow.stop),
-                Row::Group(group) => (self.flows.groups[*group].start, self.flows.groups[*group].stop),
+            let (clock, start, stop) = match row {
+                Row::Flow(flow) => (flow.sender_clock, flow.start, flow.stop),
+                Row::Group(group) => (Clock::HOSTS, self.flows.groups[*group].start, self.flows.groups[*group].stop),
             };
-            self.network.agenda.set_timer(Clock::HOSTS, Timer::RowStarts(index as u32), start);
+            self.network.agenda.set_timer(clock, Timer::RowStarts(index as u32), start);
             if stop != Time::NEVER {
-                self.network.agenda.set_timer(Clock::HOSTS, Timer::RowStops(index as u32), stop);
+                self.network.agenda.set_timer(clock, Timer::RowStops(index as u32), stop);
             }
         }
     }
@@ -204,6 +204,7 @@ impl Simulation {
         // Temporarily shortens the run, so that `step` checks one bound.
         let end = self.end;
         self.end = until.min(end);
+        self.set_horizon();
         let is_there = (0..most_events).any(|_| !self.step());
         self.end = end;
         is_there
@@ -227,9 +228,43 @@ impl Simulation {
             Due::Arrival(link) => self.on_arrival(link as usize),
             Due::DeviceHasRoom(link) => self.network.feed_device(link as usize, self.now),
             Due::Pacing(number) => self.on_pacing_timer(number),
-            Due::Timer(clock) => self.on_clock(clock),
+            Due::Timer(clock) => {
+                self.on_clock(clock);
+                if clock == Clock::RUN {
+                    self.set_horizon();
+                }
+            }
+        }
+        if !self.network.arrived.is_empty() {
+            self.run_hosts_ahead();
         }
         true
+    }
+
+    /// Hosts run ahead until the run next measures, and no further than to its end.
+    fn set_horizon(&mut self) {
+        self.network.horizon = self.network.agenda.first_timer(Clock::RUN).min(self.end);
+    }
+
+    /// Hosts with clocks of their own handle packets whose arrival is known, after their timers that expire before. What they send is not
+    /// handled ahead: it waits until the run is there.
+    fn run_hosts_ahead(&mut self) {
+        let now = self.now;
+        let horizon = std::mem::replace(&mut self.network.horizon, Time::ZERO);
+        for position in 0..self.network.arrived.len() {
+            let Arrived { host, arrival, packet } = self.network.arrived[position];
+            while self.network.agenda.first_timer(host) < arrival {
+                self.now = self.network.agenda.first_timer(host);
+                self.events += 1;
+                self.on_clock(host);
+            }
+            self.now = arrival;
+            self.events += 1;
+            self.deliver(&packet);
+        }
+        self.network.arrived.clear();
+        self.network.horizon = horizon;
+        self.now = now;
     }
 
     fn on_arrival(&mut self, link: usize) {
@@ -302,12 +337,14 @@ impl Simulation {
 
     /// The outbox of a flow whose sender has an overhead waits for that to pass.
     fn hold_outbox(&mut self, number: u32) {
-        let Some(overhead) = self.flows.get_mut(number).and_then(|flow| flow.overhead.as_mut()) else { return };
+        let Some(flow) = self.flows.get_mut(number) else { return };
+        let clock = flow.sender_clock;
+        let Some(overhead) = flow.overhead.as_mut() else { return };
         for packet in self.outbox.drain(..) {
             let ready = self.now + overhead.random.below(overhead.limit);
             let ready = overhead.waiting.back().map_or(ready, |(last, _)| ready.max(*last));
             if overhead.waiting.is_empty() {
-                self.network.agenda.set_timer(Clock::HOSTS, Timer::Overhead(number), ready);
+                self.network.agenda.set_timer(clock, Timer::Overhead(number), ready);
             }
             overhead.waiting.push_back((ready, packet));
         }
@@ -403,10 +440,12 @@ impl Simulation {
     }
 
     fn on_overhead_timer(&mut self, number: u32) {
-        let Some(overhead) = self.flows.get_mut(number).and_then(|flow| flow.overhead.as_mut()) else { return };
+        let Some(flow) = self.flows.get_mut(number) else { return };
+        let clock = flow.sender_clock;
+        let Some(overhead) = flow.overhead.as_mut() else { return };
         let Some((_, packet)) = overhead.waiting.pop_front() else { return };
         if let Some((ready, _)) = overhead.waiting.front() {
-            self.network.agenda.set_timer(Clock::HOSTS, Timer::Overhead(number), *ready);
+            self.network.agenda.set_timer(clock, Timer::Overhead(number), *ready);
         }
         self.network.enter(packet, self.now);
         if number >= FIRST_ARRIVED {

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::agenda::{Due, Source};
+use crate::agenda::{Clock, Due, Source};
 use crate::numbers::Numbers;
 use crate::simulation::flow::{Endpoints, Flow, Overhead};
 use crate::simulation::flows::{Flows, Row};
 use crate::simulation::group::{Group, Template};
 use crate::simulation::open_sessions::Sessions;
 use crate::simulation::plan::{Plan, Planned, Sending, start};
+use crate::specification::FlowSpecification;
 use crate::tcp::congestion::Algorithm;
 use crate::tcp::sender::Address;
 use crate::time::{Duration, Time};
@@ -106,6 +107,14 @@ impl Builder<'_> {
     /// The upper bound of the random time that a sender takes over a packet.
     fn overhead(&self) -> Duration {
         if self.group.stack.random_overhead { self.plan.specification.sender_overhead } else { Duration::ZERO }
+    }
+}
+
+/// Gives each flow the clocks of its hosts.
+pub fn set_clocks(flows: &mut Flows, plan: &Plan, clocks: &[Clock]) {
+    for (_, flow) in flows.fixed_mut() {
+        let FlowSpecification { from, to, .. } = plan.groups[flow.group].flow;
+        (flow.sender_clock, flow.receiver_clock) = (clocks[*from], clocks[*to]);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::agenda::{Due, Source};
+use crate::agenda::{Clock, Due, Source};
 use crate::network::{
     Device, Egress, FramedQueue, Link, Losses, MeasuredQueue, Policer, Special, Transmitter, Varying, Wire,
 };
@@ -25,7 +25,7 @@ pub struct Links {
 
 /// # Errors
 /// One line if a discipline is wrong.
-pub fn build(plan: &mut Plan, plugins: &dyn Plugins) -> Result<Links, String> {
+pub fn build(plan: &mut Plan, clocks: &[Clock], plugins: &dyn Plugins) -> Result<Links, String> {
     let links = &plan.specification.links;
     plan.routes.find_followers(|index, feeder| {
         let link = &links[index as usize];
@@ -35,6 +35,7 @@ pub fn build(plan: &mut Plan, plugins: &dyn Plugins) -> Result<Links, String> {
     let limits = limits(plan.specification, &plan.round_trips)?;
     let mut builder = Builder {
         plan,
+        clocks,
         plugins,
         flows: Arc::new(FlowTable::new(&plan.specification.flow_groups())),
         epochs: Epochs::new(plan),
@@ -49,6 +50,8 @@ pub fn build(plan: &mut Plan, plugins: &dyn Plugins) -> Result<Links, String> {
 
 struct Builder<'a> {
     plan: &'a Plan<'a>,
+    /// Of each node.
+    clocks: &'a [Clock],
     plugins: &'a dyn Plugins,
     flows: Arc<FlowTable>,
     epochs: Epochs,
@@ -93,7 +96,8 @@ impl Builder<'_> {
             })
         });
         let transmitter = Transmitter::new(rate, rates.iter().copied(), link.framing);
-        Ok(Link::new(transmitter, Varying::new(delay, delays), egress, special, arrivals))
+        let host = Some(self.clocks[link.to]).filter(|clock| *clock != Clock::HOSTS);
+        Ok(Link::new(transmitter, Varying::new(delay, delays), egress, special, arrivals, host))
     }
 
     fn discipline(&self, queue: &QueueSpecification, rate: Rate, limit: Option<Limit>) -> Result<Discipline, String> {

@@ -1,6 +1,7 @@
 //! From a plan to the links and flows of a run.
 
 mod flows;
+mod hosts;
 mod links;
 
 use std::sync::Arc;
@@ -8,11 +9,12 @@ use std::sync::Arc;
 use super::flows::Flows;
 use super::memory;
 use super::plan::Plan;
-use crate::agenda::{Agenda, MOST_SOURCES};
+use crate::agenda::{Agenda, Clock, MOST_SOURCES};
 use crate::network::{Drops, Network};
 use crate::packet::OptionsPool;
 use crate::plugin::{Plugins, Unloaded};
 use crate::specification::Specification;
+use crate::time::Time;
 use links::Links;
 
 /// What a run is built of.
@@ -34,17 +36,22 @@ pub(super) fn build(plan: &mut Plan, plugins: &dyn Plugins) -> Result<Built, Str
     // Not before, because a number is kept for each flow with connections of its own.
     let numbers = plan.numbers()?;
     let mut flows = flows::build(plan, numbers)?;
-    let Links { links, long_lived, mut sources } = links::build(plan, plugins)?;
+    let clocks = hosts::clocks(plan, &flows);
+    flows::set_clocks(&mut flows, plan, &clocks);
+    let Links { links, long_lived, mut sources } = links::build(plan, &clocks, plugins)?;
     flows::add_pacing(&mut flows, &mut sources);
-    let number = sources.len();
+    let own_clocks = clocks.iter().filter(|clock| **clock != Clock::HOSTS).count();
+    let number = sources.len() + own_clocks;
     check_sources(number)?;
     let network = Network {
         links,
         routes: std::mem::take(&mut plan.routes),
         drops: Drops::new(flows.rows.len(), flows.numbers.clone()),
         duplicates: 0,
-        agenda: Agenda::new(sources),
+        agenda: Agenda::new(sources, own_clocks),
         options: OptionsPool::default(),
+        arrived: Vec::new(),
+        horizon: Time::ZERO,
         passages: Vec::new(),
     };
     Ok(Built { network, flows, long_lived, sources: number })

@@ -1,0 +1,51 @@
+//! Which hosts may run ahead of the run.
+//!
+//! What happens at a host depends on nothing but its timers and the packets that arrive there. If these come over one link, in order, then
+//! the arrival of each is known as soon as that link has it, and nothing can come before it: the host handles it at once, with the time of
+//! its arrival.
+
+use crate::agenda::Clock;
+use crate::simulation::flows::Flows;
+use crate::simulation::plan::Plan;
+
+/// The clock of each node: its own if it may run ahead.
+pub fn clocks(plan: &Plan, flows: &Flows) -> Vec<Clock> {
+    let mut next = Clock::HOSTS;
+    let own = may_run_ahead(plan, flows).into_iter().map(|may| {
+        if !may {
+            return Clock::HOSTS;
+        }
+        next = next.next();
+        next
+    });
+    own.collect()
+}
+
+fn may_run_ahead(plan: &Plan, flows: &Flows) -> Vec<bool> {
+    let links = &plan.specification.links;
+    let mut may = vec![false; plan.specification.nodes.len()];
+    let mut arrivals_by: Vec<Option<usize>> = vec![None; may.len()];
+    for group in &plan.groups {
+        (may[group.flow.from], may[group.flow.to]) = (true, true);
+    }
+    for path in plan.routes.paths() {
+        let [first, .., last] = [path.first(), path.last()].map(|hop| hop.map_or(0, |hop| hop.link as usize));
+        // A packet that leaves before another arrives would be queued too early.
+        may[links[first].from] &= links[first].queue.is_none();
+        // Packets on different links overtake one another.
+        let host = links[last].to;
+        may[host] &= *arrivals_by[host].get_or_insert(last) == last && !links[last].reorders();
+        for hop in &path[1..] {
+            may[links[hop.link as usize].from] = false;
+        }
+    }
+    let mut is_paced = vec![false; plan.groups.len()];
+    flows.fixed().for_each(|(_, flow)| is_paced[flow.group] |= flow.endpoints.is_paced());
+    for (group, is_paced) in plan.groups.iter().zip(is_paced) {
+        // A connection that arrives or ends, and an application, tell their group. A paced sender is on the agenda itself.
+        let is_alone = group.arrivals.is_none() && group.application.is_none();
+        may[group.flow.from] &= is_alone && !is_paced;
+        may[group.flow.to] &= is_alone;
+    }
+    may
+}
