@@ -62,6 +62,13 @@ impl Network {
                     queue.ask(&mut self.agenda);
                 }
             }
+            Egress::Foreseen(foreseen) => {
+                let transmitter = &mut link.transmitter;
+                let foreseen = foreseen.offer(packet, now, transmitter, &mut self.drops, &mut self.options);
+                if let Some((packet, completion)) = foreseen {
+                    self.forward(index, packet, completion);
+                }
+            }
             Egress::Frames(_) => self.offer_to_frames(index, packet, now),
         }
     }
@@ -101,12 +108,27 @@ impl Network {
             return self.send_frame(index, now);
         };
         debug_assert!(queue.device.has_room_at() <= now, "the device of link {index} is full");
-        let Some(packet) = queue.dequeue(now, transmitter, &mut self.drops, &mut self.options) else {
+        let transmit = |size| (transmitter.transmit(size, now), transmitter.latest_transmission());
+        let Some(packet) = queue.dequeue(now, transmit, &mut self.drops, &mut self.options) else {
             return queue.after_taking_nothing(&mut self.agenda);
         };
         queue.after_taking(now, &mut self.agenda);
         let completion = transmitter.busy_until;
         self.forward(index, packet, completion);
+    }
+
+    /// What is foreseen to leave queues before a moment has left.
+    pub(crate) fn let_leave_before(&mut self, moment: Time) {
+        for index in 0..self.links.len() {
+            self.let_leave_link_before(index, moment);
+        }
+    }
+
+    /// The same for one link.
+    pub(crate) fn let_leave_link_before(&mut self, index: usize, moment: Time) {
+        if let Egress::Foreseen(foreseen) = &mut self.links[index].egress {
+            foreseen.let_leave_before(moment, &mut self.drops, &mut self.options);
+        }
     }
 
     /// Link `index` completes the transmission of a packet at `completion`. Over following links whose packets all come

@@ -1,6 +1,6 @@
 //! A link in one direction: an egress queue, a transmitter and a wire.
 
-use super::{FramedQueue, MeasuredQueue, Policer, Transmitter, Varying, Wire};
+use super::{ForeseenQueue, FramedQueue, MeasuredQueue, Policer, Transmitter, Varying, Wire};
 use crate::agenda::{Clock, Source};
 use crate::line::Line;
 use crate::packet::{OptionsPool, Packet, flags};
@@ -30,6 +30,7 @@ pub enum Egress {
     /// a queue nor an event.
     Unlimited,
     Queue(Box<MeasuredQueue>),
+    Foreseen(Box<ForeseenQueue>),
     /// A queue discipline whose packets are sent in frames.
     Frames(Box<FramedQueue>),
 }
@@ -39,6 +40,7 @@ impl Egress {
         match self {
             Egress::Unlimited => None,
             Egress::Queue(queue) => Some(queue),
+            Egress::Foreseen(foreseen) => Some(&foreseen.queue),
             Egress::Frames(framed) => Some(&framed.queue),
         }
     }
@@ -47,6 +49,7 @@ impl Egress {
         match self {
             Egress::Unlimited => None,
             Egress::Queue(queue) => Some(queue),
+            Egress::Foreseen(foreseen) => Some(&mut foreseen.queue),
             Egress::Frames(framed) => Some(&mut framed.queue),
         }
     }
@@ -139,6 +142,14 @@ impl Link {
             End::Far => recorded.far,
         };
         is_recorded.then(|| Passage { time, link: index, packet: *packet, options: options.peek(packet.options) })
+    }
+
+    /// The time that what the transmitter has been given by its queue takes from `now` on, without outages.
+    pub fn remaining(&self, now: Time) -> Duration {
+        match &self.egress {
+            Egress::Foreseen(foreseen) => foreseen.remaining(now),
+            _ => self.transmitter.remaining(now),
+        }
     }
 
     /// Whether a packet may overtake another.

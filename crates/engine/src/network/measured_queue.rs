@@ -6,7 +6,7 @@ use crate::packet::{OptionsPool, Packet};
 use crate::probe::QueueProbe;
 use crate::queue::{Context, Discipline, Outcome, QueueDiscipline, Queued};
 use crate::random::Random;
-use crate::time::Time;
+use crate::time::{Duration, Time};
 use crate::units::Rate;
 
 /// A discipline, its device, and its statistics.
@@ -27,6 +27,14 @@ pub struct MeasuredQueue {
     pub room: Source,
     /// Whether that event is pending. It is not while the discipline is at rest.
     pub asks: bool,
+}
+
+/// What becomes of a packet that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Queued,
+    Marked,
+    Dropped,
 }
 
 impl MeasuredQueue {
@@ -83,29 +91,35 @@ impl MeasuredQueue {
         }
     }
 
+    /// A packet arrives. Returns what became of it, if the discipline changes no other.
     #[inline(always)]
-    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops, options: &mut OptionsPool) {
+    pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops, options: &mut OptionsPool) -> Fate {
         let size = packet.size;
         let mut context = Context { now, random: &mut self.random, outcome: &mut self.outcome };
         self.discipline.enqueue(packet, &mut context);
+        let mut fate = Fate::Queued;
         if self.outcome.is_empty() {
             if let Some(probe) = &mut self.probe {
                 probe.on_arrival(size, now);
             }
         } else {
+            fate = if self.outcome.dropped.is_empty() { Fate::Marked } else { Fate::Dropped };
             if let Some(probe) = &mut self.probe {
                 probe.on_arrival_with(&self.outcome, size, now);
             }
             self.clear_outcome(drops, options);
         }
         debug_assert!(self.is_balanced());
+        fate
     }
 
+    /// The device takes a packet from the discipline. `transmit` is given its size, and returns when its transmission is completed and how
+    /// long that takes.
     #[inline(always)]
     pub fn dequeue(
         &mut self,
         now: Time,
-        transmitter: &mut Transmitter,
+        transmit: impl FnOnce(u16) -> (Time, Duration),
         drops: &mut Drops,
         options: &mut OptionsPool,
     ) -> Option<Packet> {
@@ -113,10 +127,10 @@ impl MeasuredQueue {
         let next = self.discipline.dequeue(&mut context);
         self.settle(now, drops, options);
         let Queued { packet, since } = next?;
-        let completion = transmitter.transmit(packet.size, now);
+        let (completion, transmission) = transmit(packet.size);
         self.device.take(completion);
         if let Some(probe) = &mut self.probe {
-            probe.on_departure(packet.size, now.since(since), transmitter.latest_transmission(), now);
+            probe.on_departure(packet.size, now.since(since), transmission, now);
         }
         debug_assert!(self.is_balanced());
         Some(packet)
@@ -168,6 +182,12 @@ impl Device {
 
     pub fn has_room_at(&self) -> Time {
         self.room
+    }
+
+    /// When the transmission of the packet that it took last is completed.
+    pub fn latest(&self) -> Time {
+        let latest = if self.oldest == 0 { self.completions.len() } else { self.oldest };
+        self.completions[latest - 1]
     }
 
     pub fn take(&mut self, completion: Time) {

@@ -1,6 +1,7 @@
 //! The network: nodes joined by links, and the paths of the flows.
 
 mod drops;
+mod foreseen_queue;
 mod forwarding;
 mod frames;
 mod impairments;
@@ -13,6 +14,7 @@ mod transmitter;
 mod varying;
 
 pub use drops::Drops;
+pub use foreseen_queue::ForeseenQueue;
 pub use forwarding::Network;
 pub use frames::FramedQueue;
 pub use impairments::{Policer, Wire};

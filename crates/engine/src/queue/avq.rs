@@ -101,6 +101,8 @@ impl Avq {
 }
 
 impl QueueDiscipline for Avq {
+    const DECIDES_ON_ARRIVAL: bool = true;
+
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         let size = f64::from(packet.size);
         let selected = self.overflows_virtually(size, context.now);

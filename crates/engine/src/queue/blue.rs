@@ -80,6 +80,7 @@ impl Blue {
 
 impl QueueDiscipline for Blue {
     const RANDOM: Option<&'static str> = Some("drops");
+    const DECIDES_ON_ARRIVAL: bool = true;
 
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         self.end_idleness(context.now);

@@ -33,6 +33,8 @@ impl DropTail {
 }
 
 impl QueueDiscipline for DropTail {
+    const DECIDES_ON_ARRIVAL: bool = true;
+
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         self.queue.enqueue(packet, context);
     }

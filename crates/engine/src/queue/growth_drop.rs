@@ -46,6 +46,8 @@ impl GrowthDrop {
 }
 
 impl QueueDiscipline for GrowthDrop {
+    const DECIDES_ON_ARRIVAL: bool = true;
+
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         if !self.queue.admits(&packet, context) {
             return;

@@ -162,6 +162,11 @@ macro_rules! disciplines {
                 None
             }
 
+            /// What the discipline of this name says of packets that it has queued: [`QueueDiscipline::DECIDES_ON_ARRIVAL`].
+            pub fn decides_on_arrival(name: &str) -> bool {
+                [$(($name::ABOUT.name, $name::DECIDES_ON_ARRIVAL)),*].contains(&(name, true))
+            }
+
             /// All disciplines, in the order of the catalogue.
             pub fn catalogue() -> Vec<(&'static About, Vec<Description>)> {
                 vec![$((&$name::ABOUT, $parameters::describe())),*]

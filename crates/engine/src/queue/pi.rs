@@ -61,6 +61,7 @@ impl Pi {
 
 impl QueueDiscipline for Pi {
     const RANDOM: Option<&'static str> = Some("drops");
+    const DECIDES_ON_ARRIVAL: bool = true;
 
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         if self.queue.admits(&packet, context) {

@@ -53,6 +53,7 @@ impl Pie {
 
 impl QueueDiscipline for Pie {
     const RANDOM: Option<&'static str> = Some("drops");
+    const DECIDES_ON_ARRIVAL: bool = true;
 
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         if !self.queue.admits(&packet, context) {

@@ -48,6 +48,7 @@ impl Red {
 
 impl QueueDiscipline for Red {
     const RANDOM: Option<&'static str> = Some("drops");
+    const DECIDES_ON_ARRIVAL: bool = true;
 
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         self.queue.enqueue(packet, context);

@@ -66,6 +66,7 @@ impl RedDynamic {
 
 impl QueueDiscipline for RedDynamic {
     const RANDOM: Option<&'static str> = Some("drops");
+    const DECIDES_ON_ARRIVAL: bool = true;
 
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         self.queue.enqueue(packet, context);

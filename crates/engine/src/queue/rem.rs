@@ -76,6 +76,7 @@ impl Rem {
 
 impl QueueDiscipline for Rem {
     const RANDOM: Option<&'static str> = Some("drops");
+    const DECIDES_ON_ARRIVAL: bool = true;
 
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         self.arrived += u64::from(packet.size);

@@ -114,6 +114,7 @@ impl Sred {
 
 impl QueueDiscipline for Sred {
     const RANDOM: Option<&'static str> = Some("drops");
+    const DECIDES_ON_ARRIVAL: bool = true;
 
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         let hit = self.zombies.meet(&packet, &self.parameters, context.random);

@@ -38,6 +38,8 @@ impl Step {
 }
 
 impl QueueDiscipline for Step {
+    const DECIDES_ON_ARRIVAL: bool = true;
+
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         if !self.queue.admits(&packet, context) {
             return;

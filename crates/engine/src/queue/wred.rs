@@ -91,6 +91,7 @@ impl Wred {
 
 impl QueueDiscipline for Wred {
     const RANDOM: Option<&'static str> = Some("drops");
+    const DECIDES_ON_ARRIVAL: bool = true;
 
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         self.average.on_arrival(self.queue.packets() as f64, context.now);

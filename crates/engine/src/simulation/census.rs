@@ -1,6 +1,7 @@
 //! Conservation of packets.
 
 use super::Simulation;
+use crate::network::Egress;
 use crate::queue::QueueDiscipline;
 
 /// Where every packet is.
@@ -38,7 +39,10 @@ impl Simulation {
         };
         for link in &self.network.links {
             census.in_transit += link.in_transit.len() as u64;
-            if let Some(queue) = link.egress.queue() {
+            // What is foreseen to leave is under way already.
+            if let Some(queue) = link.egress.queue()
+                && !matches!(link.egress, Egress::Foreseen(_))
+            {
                 census.queued += queue.discipline.packets();
             }
         }

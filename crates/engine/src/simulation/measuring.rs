@@ -10,12 +10,14 @@ use crate::result::{QueueResult, RunResult};
 
 impl Simulation {
     pub(super) fn open_window(&mut self) {
+        self.network.let_leave_before(self.now);
         for link in &mut self.network.links {
             link.transmitter.open_window(self.now);
+            let remaining = link.remaining(self.now);
             if let Some(queue) = link.egress.queue_mut()
                 && let Some(probe) = &mut queue.probe
             {
-                probe.open_window(self.now, link.transmitter.remaining(self.now));
+                probe.open_window(self.now, remaining);
             }
         }
         self.network.drops.open_window();
@@ -28,6 +30,7 @@ impl Simulation {
     }
 
     pub(super) fn sample_queues(&mut self) {
+        self.network.let_leave_before(self.now);
         for (index, link) in self.network.links.iter().enumerate() {
             if let Some(queue) = link.egress.queue() {
                 let (packets, bytes) = (queue.discipline.packets(), queue.discipline.bytes());
@@ -51,6 +54,7 @@ impl Simulation {
 
     /// The result of a run that has come to its end.
     pub fn finish(mut self) -> RunResult {
+        self.network.let_leave_before(self.end);
         debug_assert!(self.census().is_complete(), "{:?}", self.census());
         let (drops, opens, end) = (&self.network.drops.data, self.window_opens, self.end);
         for (row, flow) in self.flows.fixed() {
@@ -69,12 +73,13 @@ impl Simulation {
         flows.shrink_to_fit();
         let mut queues = Vec::new();
         for (index, mut link) in self.network.links.into_iter().enumerate() {
+            let remaining = link.remaining(self.end);
             if let Some(queue) = link.egress.queue_mut()
                 && let Some(probe) = queue.probe.take()
             {
-                let mut statistics = probe.close(self.end, link.transmitter.remaining(self.end));
+                let mut statistics = probe.close(self.end, remaining);
                 // Of frames the medium's time counts: they carry more than their packets.
-                if let Egress::Queue(_) = link.egress
+                if !matches!(link.egress, Egress::Frames(_))
                     && let Some(share) = link.transmitter.use_of_changing_rate(statistics.window.bytes_sent, self.end)
                 {
                     statistics.busy_share = share;

@@ -206,6 +206,7 @@ impl Simulation {
         self.end = until.min(end);
         self.set_horizon();
         let is_there = (0..most_events).any(|_| !self.step());
+        self.network.let_leave_before(if is_there { self.end } else { self.now });
         self.end = end;
         is_there
     }
@@ -454,6 +455,7 @@ impl Simulation {
     }
 
     fn on_queue_timer(&mut self, link: u32) {
+        self.network.let_leave_link_before(link as usize, self.now);
         if let Some(queue) = self.network.links[link as usize].egress.queue_mut() {
             queue.discipline.on_timer(self.now);
             if let Some(interval) = queue.discipline.timer_interval() {

@@ -4,6 +4,7 @@
 //! the arrival of each is known as soon as that link has it, and nothing can come before it: the host handles it at once, with the time of
 //! its arrival.
 
+use super::links::is_foreseen;
 use crate::agenda::Clock;
 use crate::simulation::flows::Flows;
 use crate::simulation::plan::Plan;
@@ -31,7 +32,7 @@ fn may_run_ahead(plan: &Plan, flows: &Flows) -> Vec<bool> {
     for path in plan.routes.paths() {
         let [first, .., last] = [path.first(), path.last()].map(|hop| hop.map_or(0, |hop| hop.link as usize));
         // A packet that leaves before another arrives would be queued too early.
-        may[links[first].from] &= links[first].queue.is_none();
+        may[links[first].from] &= links[first].queue.is_none() || is_foreseen(&links[first]);
         // Packets on different links overtake one another.
         let host = links[last].to;
         may[host] &= *arrivals_by[host].get_or_insert(last) == last && !links[last].reorders();

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::agenda::{Clock, Due, Source};
 use crate::network::{
-    Device, Egress, FramedQueue, Link, Losses, MeasuredQueue, Policer, Special, Transmitter, Varying, Wire,
+    Device, Egress, ForeseenQueue, FramedQueue, Link, Losses, MeasuredQueue, Policer, Special, Transmitter, Varying,
+    Wire,
 };
 use crate::plugin::Plugins;
 use crate::probe::{LossEpochs, QueueProbe};
@@ -76,6 +77,7 @@ impl Builder<'_> {
                 let discipline = self.discipline(queue, link.rate, limit).map_err(misfit)?;
                 let queue = self.queue(index, link, discipline);
                 match link.aggregation {
+                    None if is_foreseen(given) => Egress::Foreseen(Box::new(ForeseenQueue::new(queue))),
                     None => Egress::Queue(Box::new(queue)),
                     Some(aggregation) => Egress::Frames(Box::new(FramedQueue::new(queue, aggregation))),
                 }
@@ -115,6 +117,7 @@ impl Builder<'_> {
 
     fn queue(&mut self, index: usize, link: &LinkSpecification, discipline: Discipline) -> MeasuredQueue {
         let Specification { seed, probe, .. } = self.plan.specification;
+        let needs_events = !is_foreseen(link);
         let epochs = || self.epochs.of(index, link.rate, self.plan.round_trips.over(index));
         MeasuredQueue {
             holds_back: discipline.holds_back(),
@@ -124,7 +127,7 @@ impl Builder<'_> {
             probe: probe.queue_statistics.then(|| QueueProbe::new(epochs())),
             rate_changes: rate_changes(link).filter(|(_, rate)| *rate > Rate(0)).rev().collect(),
             device: Device::new(link.device_queue),
-            room: self.source(Due::DeviceHasRoom(index as u32)),
+            room: if needs_events { self.source(Due::DeviceHasRoom(index as u32)) } else { Source::NONE },
             asks: false,
         }
     }
@@ -133,6 +136,14 @@ impl Builder<'_> {
         self.sources.push(due);
         Source(self.sources.len() as u32 - 1)
     }
+}
+
+/// Whether it is known when a packet leaves a link's queue as soon as it is queued there.
+pub fn is_foreseen(link: &LinkSpecification) -> bool {
+    let keeps_its_rate = link.rate_trace.is_none() && rate_changes(link).next().is_none();
+    let decides_on_arrival =
+        link.queue.as_ref().is_some_and(|queue| queue.plugin.is_none() && Discipline::decides_on_arrival(&queue.name));
+    decides_on_arrival && keeps_its_rate && link.is_plain() && link.aggregation.is_none()
 }
 
 /// What congestion epochs are found from.
