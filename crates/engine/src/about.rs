@@ -23,3 +23,13 @@ pub struct About {
     pub source: &'static str,
     pub deviations: &'static str,
 }
+
+/// Declares the entry of an algorithm in the catalogue: the fields of [`About`]. Without `aliases` it has no other name.
+macro_rules! about {
+    ($algorithm:ident: name: $name:literal, $(aliases: [$($alias:literal),*],)? title: $($rest:tt)*) => {
+        impl $crate::about::Listed for $algorithm {
+            const ABOUT: $crate::about::About =
+                $crate::about::About { name: $name, aliases: &[$($($alias),*)?], title: $($rest)* };
+        }
+    };
+}

@@ -2,7 +2,6 @@
 
 use serde::Deserialize;
 
-use crate::choice;
 use crate::units::Bytes;
 
 /// The payload of an ATM cell, and its size with its header (ITU-T I.361).

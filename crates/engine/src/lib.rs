@@ -4,9 +4,12 @@
 //! including the seed, byte for byte.
 
 #[macro_use]
-mod dispatch;
-
 pub mod about;
+#[macro_use]
+mod dispatch;
+#[macro_use]
+pub mod parameter;
+
 mod agenda;
 pub mod application;
 pub mod catalogue;
@@ -18,7 +21,6 @@ pub mod network;
 pub mod numbers;
 pub mod oracle;
 pub mod packet;
-pub mod parameter;
 pub mod plugin;
 pub mod probe;
 pub mod queue;

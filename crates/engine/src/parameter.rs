@@ -103,7 +103,7 @@ pub fn check_limits(set: &Value, descriptions: &[Description]) -> Result<(), Str
     Ok(())
 }
 
-/// A struct of parameters declared by [`parameters!`](crate::parameters).
+/// A struct of parameters declared by `parameters!`.
 pub trait Parameters: Default {
     /// Sets the parameter of this name. Returns whether it exists.
     ///
@@ -143,10 +143,9 @@ pub fn override_default<P: Parameters>(parameters: &mut P, name: &str, value: im
 ///
 /// The second form includes the parameters of another struct, which the user sets like the others. Parameters after
 /// `except` are omitted. Those in braces have other defaults and limits.
-#[macro_export]
 macro_rules! parameters {
     ($(#[$attribute:meta])* $visibility:vis struct $name:ident { $($entries:tt)* }) => {
-        $crate::parameters! { @read [$(#[$attribute])* $visibility struct $name] [] $($entries)* }
+        parameters! { @read [$(#[$attribute])* $visibility struct $name] [] $($entries)* }
     };
 
     // Normalises all entries to the form { field, type, (documentation), (how it is read) }.
@@ -154,7 +153,7 @@ macro_rules! parameters {
         $field:ident: $type:ty = $default:expr $(, in $minimum:literal .. $maximum:literal)?, $doc:literal, $source:literal;
         $($rest:tt)*
     ) => {
-        $crate::parameters! { @read [$($head)*] [$($done)* {
+        parameters! { @read [$($head)*] [$($done)* {
             $field, $type, (#[doc = $doc] #[doc = concat!(" Source: ", $source, ".")]),
             (one $default, [$($minimum, $maximum)?], $doc, $source)
         }] $($rest)* }
@@ -165,7 +164,7 @@ macro_rules! parameters {
         })?;
         $($rest:tt)*
     ) => {
-        $crate::parameters! { @read [$($head)*] [$($done)* {
+        parameters! { @read [$($head)*] [$($done)* {
             $field, $type, (#[doc = concat!("See [`", stringify!($type), "`].")]),
             (nested [$($($hidden),+)?] [$($(($name, $default, [$($minimum, $maximum)?], $source))*)?])
         }] $($rest)* }
@@ -181,7 +180,7 @@ macro_rules! parameters {
 
         impl Default for $name {
             fn default() -> Self {
-                $name { $($field: $crate::parameters!(@default $type, $how),)* }
+                $name { $($field: parameters!(@default $type, $how),)* }
             }
         }
 
@@ -189,7 +188,7 @@ macro_rules! parameters {
             pub fn describe() -> Vec<$crate::parameter::Description> {
                 #[allow(unused_mut)] // Some structs have no parameters.
                 let mut descriptions = Vec::new();
-                $($crate::parameters!(@describe descriptions, $field, $type, $how);)*
+                $(parameters!(@describe descriptions, $field, $type, $how);)*
                 descriptions
             }
         }
@@ -197,7 +196,7 @@ macro_rules! parameters {
         impl $crate::parameter::Parameters for $name {
             #[allow(unused_variables)] // Some structs have no parameters.
             fn set(&mut self, name: &str, value: &serde_json::Value) -> serde_json::Result<bool> {
-                $($crate::parameters!(@set (self.$field), name, value, $field, $type, $how);)*
+                $(parameters!(@set (self.$field), name, value, $field, $type, $how);)*
                 Ok(false)
             }
         }
@@ -259,7 +258,6 @@ macro_rules! parameters {
 }
 
 /// Declares a choice: an enum whose variants are denoted by the given words.
-#[macro_export]
 macro_rules! choice {
     ($(#[$attribute:meta])* $visibility:vis enum $name:ident { $($(#[$variant_attribute:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$attribute])*

@@ -2,9 +2,7 @@
 
 use super::parts::AckFilter;
 use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 
 parameters! {
     pub struct FilteringFifoParameters {
@@ -19,17 +17,15 @@ pub struct FilteringFifo {
     filter: AckFilter,
 }
 
-impl Listed for FilteringFifo {
-    const ABOUT: About = About {
-        name: "ack_filter",
-        aliases: &["ack_thinning", "ack_suppression"],
-        title: "DropTail with an ACK filter",
-        class: "passive",
-        year: 2002,
-        source: "RFC 3449 section 5.2.1; Linux net/sched/sch_cake.c, cake_ack_filter",
-        deviations: "acknowledgements with options are kept: SACK blocks, of which Linux compares what they cover, and the \
-                     counter of Accurate ECN",
-    };
+about! { FilteringFifo:
+    name: "ack_filter",
+    aliases: ["ack_thinning", "ack_suppression"],
+    title: "DropTail with an ACK filter",
+    class: "passive",
+    year: 2002,
+    source: "RFC 3449 section 5.2.1; Linux net/sched/sch_cake.c, cake_ack_filter",
+    deviations: "acknowledgements with options are kept: SACK blocks, of which Linux compares what they cover, and the \
+                 counter of Accurate ECN",
 }
 
 impl FilteringFifo {

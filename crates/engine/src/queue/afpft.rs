@@ -4,9 +4,7 @@
 
 use super::parts::{Fifo, FlowPlaces, Highest};
 use super::{Context, DropCause, Limit, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 
 parameters! {
     pub struct AfpftParameters {}
@@ -46,20 +44,18 @@ impl Flow {
     }
 }
 
-impl Listed for Afpft {
-    const ABOUT: About = About {
-        name: "afpft",
-        aliases: &["approximate_fairness_through_partial_finish_time"],
-        title: "AFpFT",
-        class: "scheduler",
-        year: 2011,
-        source: "Eshete and Jiang, ITC 23 (2011); its use with TCP: Eshete, Jiang and Landmark, AINTEC 2012",
-        deviations: "only the abstract was available: a tag defines a packet's place in one queue; the router next to \
-                     the source computes it for all flows, inner routers for a list of flows above their fair share. \
-                     Assumed: tags are the finish times of self-clocked fair queueing (Golestani, INFOCOM 1994), in \
-                     bytes and with equal weights, at every router for all flows, which is equivalent to a list with \
-                     room for all flows above their share; at the limit the packet with the latest tag is dropped",
-    };
+about! { Afpft:
+    name: "afpft",
+    aliases: ["approximate_fairness_through_partial_finish_time"],
+    title: "AFpFT",
+    class: "scheduler",
+    year: 2011,
+    source: "Eshete and Jiang, ITC 23 (2011); its use with TCP: Eshete, Jiang and Landmark, AINTEC 2012",
+    deviations: "only the abstract was available: a tag defines a packet's place in one queue; the router next to the \
+                 source computes it for all flows, inner routers for a list of flows above their fair share. Assumed: \
+                 tags are the finish times of self-clocked fair queueing (Golestani, INFOCOM 1994), in bytes and with \
+                 equal weights, at every router for all flows, which is equivalent to a list with room for all flows \
+                 above their share; at the limit the packet with the latest tag is dropped",
 }
 
 impl Afpft {

@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use super::parts::{GuessParameters, Hungriest, RedQueue};
 use super::{Context, FlowTable, GuessedHungriest, Limit, NamedHungriest, QueueDiscipline, RedParameters};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::units::Rate;
 
 parameters! {
@@ -41,32 +39,28 @@ pub type ApdStatic = ActiveDrop<NamedHungriest>;
 /// From the connection estimated to take the most bandwidth.
 pub type ApdDynamic = ActiveDrop<GuessedHungriest>;
 
-impl Listed for ApdStatic {
-    const ABOUT: About = About {
-        name: "apd_static",
-        aliases: &["active_packet_dropping_static"],
-        title: "Active packet dropping from a named connection",
-        class: "aqm",
-        year: 2014,
-        source: "Akiyama, Kozu and Yamaguchi, APNOMS 2014, as described by Hanai et al. 2016, section II.E and Fig. 3",
-        deviations: "the paper was not available: the multiplied probability is assumed to be the one after the spacing \
-                     of drops, so that packets of the hungriest connection are always n times as likely to be dropped as \
-                     others; otherwise the deviations of red",
-    };
+about! { ApdStatic:
+    name: "apd_static",
+    aliases: ["active_packet_dropping_static"],
+    title: "Active packet dropping from a named connection",
+    class: "aqm",
+    year: 2014,
+    source: "Akiyama, Kozu and Yamaguchi, APNOMS 2014, as described by Hanai et al. 2016, section II.E and Fig. 3",
+    deviations: "the paper was not available: the multiplied probability is assumed to be the one after the spacing of \
+                 drops, so that packets of the hungriest connection are always n times as likely to be dropped as \
+                 others; otherwise the deviations of red",
 }
 
-impl Listed for ApdDynamic {
-    const ABOUT: About = About {
-        name: "apd_dynamic",
-        aliases: &["active_packet_dropping_dynamic"],
-        title: "Active packet dropping from the connection it finds hungriest",
-        class: "aqm",
-        year: 2014,
-        source: "Akiyama, Kozu and Yamaguchi, APNOMS 2014, as described by Hanai et al. 2016, sections II.E and IV and Fig. 3",
-        deviations: "the paper was not available: the hungriest connection is assumed to be estimated as in Hanai et al. \
-                     2016, section IV; of equally frequent connections that of the first hosts, or flow, is taken; \
-                     otherwise as apd_static",
-    };
+about! { ApdDynamic:
+    name: "apd_dynamic",
+    aliases: ["active_packet_dropping_dynamic"],
+    title: "Active packet dropping from the connection it finds hungriest",
+    class: "aqm",
+    year: 2014,
+    source: "Akiyama, Kozu and Yamaguchi, APNOMS 2014, as described by Hanai et al. 2016, sections II.E and IV and Fig. 3",
+    deviations: "the paper was not available: the hungriest connection is assumed to be estimated as in Hanai et al. \
+                 2016, section IV; of equally frequent connections that of the first hosts, or flow, is taken; \
+                 otherwise as apd_static",
 }
 
 impl ApdStatic {

@@ -4,9 +4,7 @@
 
 use super::parts::RedQueue;
 use super::{Context, Limit, QueueDiscipline, RedParameters};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::time::{Duration, Time};
 use crate::units::Rate;
 
@@ -35,18 +33,16 @@ pub struct Ared {
     bottom: f64,
 }
 
-impl Listed for Ared {
-    const ABOUT: About = About {
-        name: "ared",
-        aliases: &["adaptive_red"],
-        title: "Adaptive RED",
-        class: "aqm",
-        year: 2001,
-        source: "Floyd, Gummadi and Shenker, \"Adaptive RED\", ICSI (2001); ns-2.35, queue/red.cc",
-        deviations: "adapts on a timer, even when idle, as in the paper, where ns-2.35 waits for the next arrival; the \
-                     gentle part of the drop probability follows the adapted one, unlike in ns-2.35; otherwise the \
-                     deviations of red",
-    };
+about! { Ared:
+    name: "ared",
+    aliases: ["adaptive_red"],
+    title: "Adaptive RED",
+    class: "aqm",
+    year: 2001,
+    source: "Floyd, Gummadi and Shenker, \"Adaptive RED\", ICSI (2001); ns-2.35, queue/red.cc",
+    deviations: "adapts on a timer, even when idle, as in the paper, where ns-2.35 waits for the next arrival; the \
+                 gentle part of the drop probability follows the adapted one, unlike in ns-2.35; otherwise the \
+                 deviations of red",
 }
 
 impl Ared {

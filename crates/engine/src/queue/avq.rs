@@ -4,9 +4,7 @@
 //! the link has the desired utilisation.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::time::Time;
 use crate::units::{Bytes, Rate};
 
@@ -40,18 +38,16 @@ pub struct Avq {
     adapted_at: Time,
 }
 
-impl Listed for Avq {
-    const ABOUT: About = About {
-        name: "avq",
-        aliases: &["adaptive_virtual_queue"],
-        title: "AVQ",
-        class: "aqm",
-        year: 2001,
-        source: "Kunniyur and Srikant, SIGCOMM 2001 and IEEE/ACM Transactions on Networking 12 (2004)",
-        deviations: "counts in bytes, and the virtual buffer is the queue's limit, both as in ns-2 by default; a dropped \
-                     packet does not count as arrived, so that the rate of admitted packets is controlled, as in ns-2, \
-                     but time advances then too; without a limit there are no early drops",
-    };
+about! { Avq:
+    name: "avq",
+    aliases: ["adaptive_virtual_queue"],
+    title: "AVQ",
+    class: "aqm",
+    year: 2001,
+    source: "Kunniyur and Srikant, SIGCOMM 2001 and IEEE/ACM Transactions on Networking 12 (2004)",
+    deviations: "counts in bytes, and the virtual buffer is the queue's limit, both as in ns-2 by default; a dropped \
+                 packet does not count as arrived, so that the rate of admitted packets is controlled, as in ns-2, but \
+                 time advances then too; without a limit there are no early drops",
 }
 
 impl Avq {

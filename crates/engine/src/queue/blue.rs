@@ -3,9 +3,7 @@
 //! idle. The queue length is not used.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::time::{Duration, Time};
 
 parameters! {
@@ -27,17 +25,14 @@ pub struct Blue {
     idle_since: Option<Time>,
 }
 
-impl Listed for Blue {
-    const ABOUT: About = About {
-        name: "blue",
-        aliases: &[],
-        title: "BLUE",
-        class: "aqm",
-        year: 1999,
-        source: "Feng, Shin, Kandlur and Saha, IEEE/ACM Transactions on Networking 10 (2002)",
-        deviations: "a link that stays idle counts again after each freeze_time, as in the port to ns-3; the variant \
-                     that also raises the drop probability above a queue length is left out",
-    };
+about! { Blue:
+    name: "blue",
+    title: "BLUE",
+    class: "aqm",
+    year: 1999,
+    source: "Feng, Shin, Kandlur and Saha, IEEE/ACM Transactions on Networking 10 (2002)",
+    deviations: "a link that stays idle counts again after each freeze_time, as in the port to ns-3; the variant that \
+                 also raises the drop probability above a queue length is left out",
 }
 
 impl Blue {

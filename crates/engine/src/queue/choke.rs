@@ -5,9 +5,7 @@
 
 use super::parts::{RedQueue, draw_of_same_flow};
 use super::{Context, DropCause, Limit, QueueDiscipline, RedParameters};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::units::Rate;
 
 parameters! {
@@ -21,17 +19,14 @@ pub struct Choke {
     queue: RedQueue,
 }
 
-impl Listed for Choke {
-    const ABOUT: About = About {
-        name: "choke",
-        aliases: &[],
-        title: "CHOKe",
-        class: "aqm",
-        year: 2000,
-        source: "Pan, Prabhakar and Psounis, INFOCOM 2000; Linux net/sched/sch_choke.c",
-        deviations: "RED is as in red, gentle by default; one packet is drawn, the variants that draw several are left \
-                     out; a match also drops ECN-capable packets, as in Linux",
-    };
+about! { Choke:
+    name: "choke",
+    title: "CHOKe",
+    class: "aqm",
+    year: 2000,
+    source: "Pan, Prabhakar and Psounis, INFOCOM 2000; Linux net/sched/sch_choke.c",
+    deviations: "RED is as in red, gentle by default; one packet is drawn, the variants that draw several are left \
+                 out; a match also drops ECN-capable packets, as in Linux",
 }
 
 impl Choke {

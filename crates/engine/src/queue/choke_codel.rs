@@ -3,7 +3,6 @@
 
 use super::parts::{CoDelControl, draw_of_same_flow};
 use super::{BoundedFifo, CoDelParameters, Context, DropCause, Limit, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
 
 pub type ChokeCoDelParameters = CoDelParameters;
@@ -16,19 +15,17 @@ pub struct ChokeCoDel {
     control: CoDelControl,
 }
 
-impl Listed for ChokeCoDel {
-    const ABOUT: About = About {
-        name: "choke_codel",
-        aliases: &["codel_choke"],
-        title: "CoDel with CHOKe's comparison",
-        class: "aqm",
-        year: 2021,
-        source: "Piotrowska, Applied Sciences 11 (2021), section 5.2; Pan, Prabhakar and Psounis, INFOCOM 2000; RFC 8289",
-        deviations: "the proposal is two sentences long and does not say when to compare: here while CoDel is in its \
-                     dropping state; only the arrival is dropped, as in the proposal, where CHOKe also drops the drawn \
-                     packet, and CoDel still drops at the head; a match also drops ECN-capable packets, as in CHOKe; \
-                     otherwise as codel",
-    };
+about! { ChokeCoDel:
+    name: "choke_codel",
+    aliases: ["codel_choke"],
+    title: "CoDel with CHOKe's comparison",
+    class: "aqm",
+    year: 2021,
+    source: "Piotrowska, Applied Sciences 11 (2021), section 5.2; Pan, Prabhakar and Psounis, INFOCOM 2000; RFC 8289",
+    deviations: "the proposal is two sentences long and does not say when to compare: here while CoDel is in its \
+                 dropping state; only the arrival is dropped, as in the proposal, where CHOKe also drops the drawn \
+                 packet, and CoDel still drops at the head; a match also drops ECN-capable packets, as in CHOKe; \
+                 otherwise as codel",
 }
 
 impl ChokeCoDel {

@@ -3,7 +3,6 @@
 
 use super::parts::draw_of_same_flow;
 use super::{Context, DropCause, Limit, Pie, PieParameters, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::time::{Duration, Time};
 
@@ -15,18 +14,16 @@ pub struct ChokePie {
     pie: Pie,
 }
 
-impl Listed for ChokePie {
-    const ABOUT: About = About {
-        name: "choke_pie",
-        aliases: &["pie_choke"],
-        title: "PIE with CHOKe's comparison",
-        class: "aqm",
-        year: 2021,
-        source: "Piotrowska, Applied Sciences 11 (2021), section 5.2; Pan, Prabhakar and Psounis, INFOCOM 2000; RFC 8033",
-        deviations: "the proposal is two sentences long and does not say when to compare: here whenever PIE itself may \
-                     drop an arrival, and before it draws; only the arrival is dropped, as in the proposal, where CHOKe \
-                     also drops the drawn packet; a match also drops ECN-capable packets, as in CHOKe; otherwise as pie",
-    };
+about! { ChokePie:
+    name: "choke_pie",
+    aliases: ["pie_choke"],
+    title: "PIE with CHOKe's comparison",
+    class: "aqm",
+    year: 2021,
+    source: "Piotrowska, Applied Sciences 11 (2021), section 5.2; Pan, Prabhakar and Psounis, INFOCOM 2000; RFC 8033",
+    deviations: "the proposal is two sentences long and does not say when to compare: here whenever PIE itself may \
+                 drop an arrival, and before it draws; only the arrival is dropped, as in the proposal, where CHOKe \
+                 also drops the drawn packet; a match also drops ECN-capable packets, as in CHOKe; otherwise as pie",
 }
 
 impl ChokePie {

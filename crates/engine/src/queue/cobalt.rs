@@ -3,7 +3,6 @@
 
 use super::parts::{CobaltControl, CobaltSettings};
 use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
 
 pub use super::parts::CobaltParameters;
@@ -15,17 +14,15 @@ pub struct Cobalt {
     control: CobaltControl,
 }
 
-impl Listed for Cobalt {
-    const ABOUT: About = About {
-        name: "cobalt",
-        aliases: &["codel_blue_alternate"],
-        title: "COBALT",
-        class: "aqm",
-        year: 2018,
-        source: "Linux net/sched/sch_cake.c; Palmei et al., LANMAN 2019",
-        deviations: "square roots are exact; a packet that BLUE drops is not marked first; the last packet of the queue \
-                     is never dropped, as in Linux but not in ns-3",
-    };
+about! { Cobalt:
+    name: "cobalt",
+    aliases: ["codel_blue_alternate"],
+    title: "COBALT",
+    class: "aqm",
+    year: 2018,
+    source: "Linux net/sched/sch_cake.c; Palmei et al., LANMAN 2019",
+    deviations: "square roots are exact; a packet that BLUE drops is not marked first; the last packet of the queue is \
+                 never dropped, as in Linux but not in ns-3",
 }
 
 impl Cobalt {

@@ -3,7 +3,6 @@
 
 use super::parts::CoDelControl;
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
 
 pub use super::parts::CoDelParameters;
@@ -15,17 +14,15 @@ pub struct CoDel {
     control: CoDelControl,
 }
 
-impl Listed for CoDel {
-    const ABOUT: About = About {
-        name: "codel",
-        aliases: &["controlled_delay"],
-        title: "CoDel",
-        class: "aqm",
-        year: 2012,
-        source: "RFC 8289",
-        deviations: "marking, which the RFC leaves open, is as in Linux: at most one packet per dequeue, and with a \
-                     ce_threshold every packet that waited longer, with ecn on or off",
-    };
+about! { CoDel:
+    name: "codel",
+    aliases: ["controlled_delay"],
+    title: "CoDel",
+    class: "aqm",
+    year: 2012,
+    source: "RFC 8289",
+    deviations: "marking, which the RFC leaves open, is as in Linux: at most one packet per dequeue, and with a \
+                 ce_threshold every packet that waited longer, with ecn on or off",
 }
 
 impl CoDel {

@@ -6,9 +6,7 @@
 
 use super::parts::{CoDelControl, CoDelParameters, DropPolicy};
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::time::{Duration, Time};
 
 parameters! {
@@ -30,19 +28,16 @@ pub struct CoDelAdaptive {
     taken: Time,
 }
 
-impl Listed for CoDelAdaptive {
-    const ABOUT: About = About {
-        name: "codel_adaptive",
-        aliases: &[],
-        title: "CoDel that drops more from a longer mean queue",
-        class: "aqm",
-        year: 2021,
-        source: "Piotrowska, Applied Sciences 11(17), 7808 (2021), sections 5.1 and 5.2",
-        deviations: "the source says only that more packets could be dropped each time, depending on how the mean queue \
-                     grows. Assumed: one for each whole target in the mean sojourn time, but at least one, so that it \
-                     equals CoDel while the mean is below two targets; evenly spaced over the time to CoDel's next drop; \
-                     the mean is exponentially weighted, with CoDel's interval as its time constant",
-    };
+about! { CoDelAdaptive:
+    name: "codel_adaptive",
+    title: "CoDel that drops more from a longer mean queue",
+    class: "aqm",
+    year: 2021,
+    source: "Piotrowska, Applied Sciences 11(17), 7808 (2021), sections 5.1 and 5.2",
+    deviations: "the source says only that more packets could be dropped each time, depending on how the mean queue \
+                 grows. Assumed: one for each whole target in the mean sojourn time, but at least one, so that it \
+                 equals CoDel while the mean is below two targets; evenly spaced over the time to CoDel's next drop; \
+                 the mean is exponentially weighted, with CoDel's interval as its time constant",
 }
 
 impl CoDelAdaptive {

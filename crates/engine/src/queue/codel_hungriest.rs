@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use super::parts::{CoDelControl, CoDelParameters, GuessParameters, Hungriest, Periodic};
 use super::{BoundedFifo, Context, FlowTable, GuessedHungriest, Limit, NamedHungriest, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::time::Duration;
 
 parameters! {
@@ -48,32 +46,28 @@ pub type CoDelStatic = CoDelHungriest<NamedHungriest>;
 /// From the connection estimated to take the most bandwidth.
 pub type CoDelDynamic = CoDelHungriest<GuessedHungriest>;
 
-impl Listed for CoDelStatic {
-    const ABOUT: About = About {
-        name: "codel_static",
-        aliases: &["static_fairness_codel"],
-        title: "CoDel that drops from a named connection",
-        class: "aqm",
-        year: 2016,
-        source: "Hanai, Yamaguchi and Kobayashi 2016, section II.H",
-        deviations: "the paper does not say what happens to CoDel's state when a packet is spared; here it advances as \
-                     if the packet had been dropped, and at most one packet is spared per dequeue, as with CoDel's \
-                     marks; of the others' drops one in 1/p is made, by counting, as in the authors' code",
-    };
+about! { CoDelStatic:
+    name: "codel_static",
+    aliases: ["static_fairness_codel"],
+    title: "CoDel that drops from a named connection",
+    class: "aqm",
+    year: 2016,
+    source: "Hanai, Yamaguchi and Kobayashi 2016, section II.H",
+    deviations: "the paper does not say what happens to CoDel's state when a packet is spared; here it advances as if \
+                 the packet had been dropped, and at most one packet is spared per dequeue, as with CoDel's marks; of \
+                 the others' drops one in 1/p is made, by counting, as in the authors' code",
 }
 
-impl Listed for CoDelDynamic {
-    const ABOUT: About = About {
-        name: "codel_dynamic",
-        aliases: &["dynamic_fairness_codel"],
-        title: "CoDel that drops from the connection it finds hungriest",
-        class: "aqm",
-        year: 2016,
-        source: "Hanai, Yamaguchi and Kobayashi 2016, section IV",
-        deviations: "until the first estimate every connection is one of the others; of equally frequent connections \
-                     that of the first hosts, or flow, is taken; spared packets and CoDel's state are as in \
-                     codel_static; of the others' drops one in 1/p is made, by counting, as in the authors' code",
-    };
+about! { CoDelDynamic:
+    name: "codel_dynamic",
+    aliases: ["dynamic_fairness_codel"],
+    title: "CoDel that drops from the connection it finds hungriest",
+    class: "aqm",
+    year: 2016,
+    source: "Hanai, Yamaguchi and Kobayashi 2016, section IV",
+    deviations: "until the first estimate every connection is one of the others; of equally frequent connections that \
+                 of the first hosts, or flow, is taken; spared packets and CoDel's state are as in codel_static; of \
+                 the others' drops one in 1/p is made, by counting, as in the authors' code",
 }
 
 impl CoDelStatic {

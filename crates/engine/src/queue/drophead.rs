@@ -4,9 +4,7 @@
 
 use super::parts::admits;
 use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 
 parameters! {
     pub struct DropHeadParameters {}
@@ -17,17 +15,15 @@ pub struct DropHead {
     queue: BoundedFifo,
 }
 
-impl Listed for DropHead {
-    const ABOUT: About = About {
-        name: "drophead",
-        aliases: &["head_drop", "drop_from_front", "pfifo_head_drop"],
-        title: "head drop",
-        class: "passive",
-        year: 1996,
-        source: "Lakshman, Neidhardt and Ott, INFOCOM 1996; Linux net/sched/sch_fifo.c, pfifo_head_drop",
-        deviations: "the limit may also be in bytes, so that an arrival may drop more than one packet; a packet larger \
-                     than the limit is itself dropped",
-    };
+about! { DropHead:
+    name: "drophead",
+    aliases: ["head_drop", "drop_from_front", "pfifo_head_drop"],
+    title: "head drop",
+    class: "passive",
+    year: 1996,
+    source: "Lakshman, Neidhardt and Ott, INFOCOM 1996; Linux net/sched/sch_fifo.c, pfifo_head_drop",
+    deviations: "the limit may also be in bytes, so that an arrival may drop more than one packet; a packet larger \
+                 than the limit is itself dropped",
 }
 
 impl DropHead {

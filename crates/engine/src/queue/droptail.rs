@@ -1,9 +1,7 @@
 //! Tail drop: arrivals are queued up to the limit and dropped beyond it.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 
 parameters! {
     pub struct DropTailParameters {}
@@ -14,16 +12,14 @@ pub struct DropTail {
     queue: BoundedFifo,
 }
 
-impl Listed for DropTail {
-    const ABOUT: About = About {
-        name: "droptail",
-        aliases: &["dt", "tail_drop", "drop_tail", "fifo", "pfifo", "bfifo"],
-        title: "DropTail",
-        class: "passive",
-        year: 1988,
-        source: "RFC 7567 section 2: the default of routers",
-        deviations: "none",
-    };
+about! { DropTail:
+    name: "droptail",
+    aliases: ["dt", "tail_drop", "drop_tail", "fifo", "pfifo", "bfifo"],
+    title: "DropTail",
+    class: "passive",
+    year: 1988,
+    source: "RFC 7567 section 2: the default of routers",
+    deviations: "none",
 }
 
 impl DropTail {

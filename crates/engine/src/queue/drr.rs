@@ -3,9 +3,7 @@
 
 use super::parts::{Chains, FlowQueues, Measure};
 use super::{Context, DropCause, FlowHash, Limit, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::units::Bytes;
 
 parameters! {
@@ -30,17 +28,15 @@ pub struct Drr {
     granted: bool,
 }
 
-impl Listed for Drr {
-    const ABOUT: About = About {
-        name: "drr",
-        aliases: &["deficit_round_robin"],
-        title: "DRR",
-        class: "scheduler",
-        year: 1995,
-        source: "Shreedhar and Varghese, SIGCOMM 1995",
-        deviations: "at the limit the head of the queue with the most bytes is dropped, as in ns-2; the paper takes a \
-                     buffer from the longest queue without saying which",
-    };
+about! { Drr:
+    name: "drr",
+    aliases: ["deficit_round_robin"],
+    title: "DRR",
+    class: "scheduler",
+    year: 1995,
+    source: "Shreedhar and Varghese, SIGCOMM 1995",
+    deviations: "at the limit the head of the queue with the most bytes is dropped, as in ns-2; the paper takes a \
+                 buffer from the longest queue without saying which",
 }
 
 impl Drr {

@@ -4,10 +4,7 @@
 
 use super::parts::admits;
 use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
-use crate::choice;
 use crate::packet::{Packet, flags};
-use crate::parameters;
 use crate::time::{Duration, Time};
 
 choice! {
@@ -77,18 +74,16 @@ pub struct DualPi2 {
     credit: f64,
 }
 
-impl Listed for DualPi2 {
-    const ABOUT: About = About {
-        name: "dualpi2",
-        aliases: &["dualq", "l4s"],
-        title: "DualPI2",
-        class: "aqm",
-        year: 2023,
-        source: "RFC 9332, appendix A",
-        deviations: "the RFC was not available: its pseudocode is taken from implementations that cite it line by line \
-                     (picoquic's dualq, ns-3); delays are sojourn times, for the controller those of the head packets; \
-                     the buffer is the queue's limit; ecn cannot be turned off, since L4S needs marks",
-    };
+about! { DualPi2:
+    name: "dualpi2",
+    aliases: ["dualq", "l4s"],
+    title: "DualPI2",
+    class: "aqm",
+    year: 2023,
+    source: "RFC 9332, appendix A",
+    deviations: "the RFC was not available: its pseudocode is taken from implementations that cite it line by line \
+                 (picoquic's dualq, ns-3); delays are sojourn times, for the controller those of the head packets; the \
+                 buffer is the queue's limit; ecn cannot be turned off, since L4S needs marks",
 }
 
 impl DualPi2 {

@@ -3,9 +3,7 @@
 
 use super::parts::{CoDelControl, FlowQueues, Measure, Rotation};
 use super::{CoDelParameters, Context, DropCause, FlowHash, Limit, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::time::Duration;
 use crate::units::Bytes;
 
@@ -34,21 +32,18 @@ pub struct FqCoDel {
     rotation: Rotation,
 }
 
-impl Listed for FqCoDel {
-    const ABOUT: About = About {
-        name: "fq_codel",
-        aliases: &["fqcodel", "sfqcodel"],
-        title: "FQ-CoDel",
-        class: "scheduler",
-        year: 2012,
-        source: "RFC 8290",
-        deviations: "no limit by default (10240 packets in the RFC) and no memory limit; ecn is off by default; CoDel's \
-                     last MTU is that of the flow's queue, as in ns-3, except with rules linux; unlike \
-                     in Linux, drops at the limit do not count for CoDel. ns-2's sfqCoDel differs: it drops one packet \
-                     at the limit, the last of the queue with the most packets, takes turns by packets unless given a \
-                     quantum, considers all queues for the last MTU, and resumes CoDel's count less two within eight \
-                     intervals",
-    };
+about! { FqCoDel:
+    name: "fq_codel",
+    aliases: ["fqcodel", "sfqcodel"],
+    title: "FQ-CoDel",
+    class: "scheduler",
+    year: 2012,
+    source: "RFC 8290",
+    deviations: "no limit by default (10240 packets in the RFC) and no memory limit; ecn is off by default; CoDel's \
+                 last MTU is that of the flow's queue, as in ns-3, except with rules linux; unlike in Linux, drops at \
+                 the limit do not count for CoDel. ns-2's sfqCoDel differs: it drops one packet at the limit, the last \
+                 of the queue with the most packets, takes turns by packets unless given a quantum, considers all \
+                 queues for the last MTU, and resumes CoDel's count less two within eight intervals",
 }
 
 impl FqCoDel {

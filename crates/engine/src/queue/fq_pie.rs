@@ -2,9 +2,7 @@
 
 use super::parts::{FlowQueues, Measure, PieControl, QueueRules, Rotation};
 use super::{Context, Fifo, FlowHash, Limit, PieParameters, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::time::{Duration, Time};
 use crate::units::Bytes;
 
@@ -36,18 +34,16 @@ pub struct FqPie {
     is_moving: Box<[bool]>,
 }
 
-impl Listed for FqPie {
-    const ABOUT: About = About {
-        name: "fq_pie",
-        aliases: &["fqpie"],
-        title: "FQ-PIE",
-        class: "scheduler",
-        year: 2019,
-        source: "Linux net/sched/sch_fq_pie.c; RFC 8033",
-        deviations: "PIE is RFC 8033's as in `pie`, with timestamps, and so without Linux's two points above 250 ms, except with rules linux; no \
-                     limit by default (10240 packets in Linux); at the limit arrivals are dropped as in Linux, where \
-                     ns-3 drops half of the fattest queue; no memory limit",
-    };
+about! { FqPie:
+    name: "fq_pie",
+    aliases: ["fqpie"],
+    title: "FQ-PIE",
+    class: "scheduler",
+    year: 2019,
+    source: "Linux net/sched/sch_fq_pie.c; RFC 8033",
+    deviations: "PIE is RFC 8033's as in `pie`, with timestamps, and so without Linux's two points above 250 ms, \
+                 except with rules linux; no limit by default (10240 packets in Linux); at the limit arrivals are \
+                 dropped as in Linux, where ns-3 drops half of the fattest queue; no memory limit",
 }
 
 impl FqPie {

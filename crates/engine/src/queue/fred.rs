@@ -4,9 +4,7 @@
 
 use super::parts::{AverageQueue, DropCurve, DropSpacing, FlowPlaces};
 use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::time::Duration;
 use crate::units::{Bytes, Rate};
 
@@ -52,18 +50,16 @@ pub struct Fred {
     active: u64,
 }
 
-impl Listed for Fred {
-    const ABOUT: About = About {
-        name: "fred",
-        aliases: &["flow_red"],
-        title: "FRED",
-        class: "aqm",
-        year: 1997,
-        source: "Lin and Morris, ACM SIGCOMM 1997; J-Sim, drcl.inet.core.queue.FRED",
-        deviations: "from max on every packet is dropped, as in J-Sim and ns-3 ports: the variant for many flows, which \
-                     always allows each flow two packets, is left out; random drops are spaced as in ns-2's RED; queues \
-                     are counted in packets",
-    };
+about! { Fred:
+    name: "fred",
+    aliases: ["flow_red"],
+    title: "FRED",
+    class: "aqm",
+    year: 1997,
+    source: "Lin and Morris, ACM SIGCOMM 1997; J-Sim, drcl.inet.core.queue.FRED",
+    deviations: "from max on every packet is dropped, as in J-Sim and ns-3 ports: the variant for many flows, which \
+                 always allows each flow two packets, is left out; random drops are spaced as in ns-2's RED; queues \
+                 are counted in packets",
 }
 
 impl Fred {

@@ -2,9 +2,7 @@
 //! between CUBIC and Compound TCP", IEICE Technical Report NS2010-160 (2010).
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::time::{Duration, Time};
 
 parameters! {
@@ -25,18 +23,16 @@ pub struct GrowthDrop {
     is_due: bool,
 }
 
-impl Listed for GrowthDrop {
-    const ABOUT: About = About {
-        name: "growth_drop",
-        aliases: &["queue_growth_drop"],
-        title: "Drop on growth of the queue",
-        class: "aqm",
-        year: 2010,
-        source: "Itsumi and Yamamoto, IEICE Technical Report NS2010-160 (2010), as described by Hanai et al. 2016, section II.C",
-        deviations: "the report was not available; Hanai et al. say that it monitors the queue length and drops a packet \
-                     when the queue grows sharply. Assumed: the length is compared at intervals, and if it has grown by \
-                     more than growth the next arrival is dropped, one per interval",
-    };
+about! { GrowthDrop:
+    name: "growth_drop",
+    aliases: ["queue_growth_drop"],
+    title: "Drop on growth of the queue",
+    class: "aqm",
+    year: 2010,
+    source: "Itsumi and Yamamoto, IEICE Technical Report NS2010-160 (2010), as described by Hanai et al. 2016, section II.C",
+    deviations: "the report was not available; Hanai et al. say that it monitors the queue length and drops a packet \
+                 when the queue grows sharply. Assumed: the length is compared at intervals, and if it has grown by \
+                 more than growth the next arrival is dropped, one per interval",
 }
 
 impl GrowthDrop {

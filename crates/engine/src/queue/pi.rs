@@ -2,9 +2,7 @@
 //! TCP flows", INFOCOM 2001. The drop probability is adjusted so that the queue keeps a target length at any load.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::time::{Duration, Time};
 
 parameters! {
@@ -37,16 +35,14 @@ pub struct Pi {
     queue_before: u64,
 }
 
-impl Listed for Pi {
-    const ABOUT: About = About {
-        name: "pi",
-        aliases: &["pi_controller"],
-        title: "PI controller",
-        class: "aqm",
-        year: 2001,
-        source: "Hollot, Misra, Towsley and Gong, INFOCOM 2001",
-        deviations: "the queue is counted in packets of any size, as in ns-2 by default",
-    };
+about! { Pi:
+    name: "pi",
+    aliases: ["pi_controller"],
+    title: "PI controller",
+    class: "aqm",
+    year: 2001,
+    source: "Hollot, Misra, Towsley and Gong, INFOCOM 2001",
+    deviations: "the queue is counted in packets of any size, as in ns-2 by default",
 }
 
 impl Pi {

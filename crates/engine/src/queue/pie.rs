@@ -3,7 +3,6 @@
 
 use super::parts::PieControl;
 use super::{BoundedFifo, Context, Fifo, Limit, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::time::{Duration, Time};
 
@@ -16,17 +15,15 @@ pub struct Pie {
     control: PieControl,
 }
 
-impl Listed for Pie {
-    const ABOUT: About = About {
-        name: "pie",
-        aliases: &["proportional_integral_enhanced"],
-        title: "PIE",
-        class: "aqm",
-        year: 2013,
-        source: "RFC 8033",
-        deviations: "with timestamps, a queue that runs empty has no delay, as in Linux and ns-3: otherwise the drop \
-                     probability of an idle queue would never decay; always active (section 5.3 is optional)",
-    };
+about! { Pie:
+    name: "pie",
+    aliases: ["proportional_integral_enhanced"],
+    title: "PIE",
+    class: "aqm",
+    year: 2013,
+    source: "RFC 8033",
+    deviations: "with timestamps, a queue that runs empty has no delay, as in Linux and ns-3: otherwise the drop \
+                 probability of an idle queue would never decay; always active (section 5.3 is optional)",
 }
 
 impl Pie {

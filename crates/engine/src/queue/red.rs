@@ -4,7 +4,6 @@
 
 use super::parts::RedQueue;
 use super::{Context, Limit, QueueDiscipline};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
 use crate::units::Rate;
 
@@ -15,20 +14,18 @@ pub struct Red {
     queue: RedQueue,
 }
 
-impl Listed for Red {
-    const ABOUT: About = About {
-        name: "red",
-        aliases: &["random_early_detection"],
-        title: "RED",
-        class: "aqm",
-        year: 1993,
-        source: "Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4) (1993); ns-2.35, queue/red.cc",
-        deviations: "gentle, wait, byte_mode, the automatic weight and thresholds, and the defaults are those of \
-                     ns-2.35, except for the mean packet size; the automatic weight ignores the link's delay, by which \
-                     ns-2.35 lowers it above 33 ms: set round_trip_time to three times the delay; idle time counts in \
-                     fractions of packets; with ecn, packets are marked up to max at any drop probability; \
-                     with rules linux, idle time does not count",
-    };
+about! { Red:
+    name: "red",
+    aliases: ["random_early_detection"],
+    title: "RED",
+    class: "aqm",
+    year: 1993,
+    source: "Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4) (1993); ns-2.35, queue/red.cc",
+    deviations: "gentle, wait, byte_mode, the automatic weight and thresholds, and the defaults are those of ns-2.35, \
+                 except for the mean packet size; the automatic weight ignores the link's delay, by which ns-2.35 \
+                 lowers it above 33 ms: set round_trip_time to three times the delay; idle time counts in fractions of \
+                 packets; with ecn, packets are marked up to max at any drop probability; with rules linux, idle time \
+                 does not count",
 }
 
 impl Red {

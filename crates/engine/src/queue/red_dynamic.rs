@@ -4,9 +4,7 @@
 
 use super::parts::RedQueue;
 use super::{Context, Limit, QueueDiscipline, RedParameters};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::time::{Duration, Time};
 use crate::units::Rate;
 
@@ -33,19 +31,17 @@ pub struct RedDynamic {
     scale: f64,
 }
 
-impl Listed for RedDynamic {
-    const ABOUT: About = About {
-        name: "red_dynamic",
-        aliases: &["dynamic_threshold_red"],
-        title: "RED with dynamic thresholds",
-        class: "aqm",
-        year: 2001,
-        source: "Hasegawa, Itaya and Murata, IEICE Technical Report NS2001-11 (2001), as described by Hanai et al. 2016, section II.C",
-        deviations: "the report was not available; Hanai et al. say that it optimises RED's parameters by the degree of \
-                     congestion. Assumed: at intervals both thresholds are multiplied by 1 + step if the average is \
-                     above max, until max is half the limit, and divided by it if the average is below min, down to the \
-                     configured values; otherwise the deviations of red",
-    };
+about! { RedDynamic:
+    name: "red_dynamic",
+    aliases: ["dynamic_threshold_red"],
+    title: "RED with dynamic thresholds",
+    class: "aqm",
+    year: 2001,
+    source: "Hasegawa, Itaya and Murata, IEICE Technical Report NS2001-11 (2001), as described by Hanai et al. 2016, section II.C",
+    deviations: "the report was not available; Hanai et al. say that it optimises RED's parameters by the degree of \
+                 congestion. Assumed: at intervals both thresholds are multiplied by 1 + step if the average is above \
+                 max, until max is half the limit, and divided by it if the average is below min, down to the \
+                 configured values; otherwise the deviations of red",
 }
 
 impl RedDynamic {

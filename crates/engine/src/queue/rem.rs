@@ -3,9 +3,7 @@
 //! probability is exponential in the price, so that the prices of the links of a path add up.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
 
@@ -46,18 +44,16 @@ pub struct Rem {
     probability: f64,
 }
 
-impl Listed for Rem {
-    const ABOUT: About = About {
-        name: "rem",
-        aliases: &["random_exponential_marking"],
-        title: "REM",
-        class: "aqm",
-        year: 2001,
-        source: "Athuraliya, Li, Low and Yin, IEEE Network 15 (2001)",
-        deviations: "arrivals, queue and link are counted in bytes and converted to packets of the mean size, so that \
-                     the rate is right for packets of any size; packets are marked or dropped on arrival, where ns-2 \
-                     marks them on departure",
-    };
+about! { Rem:
+    name: "rem",
+    aliases: ["random_exponential_marking"],
+    title: "REM",
+    class: "aqm",
+    year: 2001,
+    source: "Athuraliya, Li, Low and Yin, IEEE Network 15 (2001)",
+    deviations: "arrivals, queue and link are counted in bytes and converted to packets of the mean size, so that the \
+                 rate is right for packets of any size; packets are marked or dropped on arrival, where ns-2 marks \
+                 them on departure",
 }
 
 impl Rem {

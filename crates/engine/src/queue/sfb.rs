@@ -5,10 +5,8 @@
 
 use super::parts::FlowHash;
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::line::Line;
 use crate::packet::Packet;
-use crate::parameters;
 use crate::random::Random;
 use crate::time::{Duration, Time};
 
@@ -93,18 +91,16 @@ pub struct Sfb {
     tokens_at: Time,
 }
 
-impl Listed for Sfb {
-    const ABOUT: About = About {
-        name: "sfb",
-        aliases: &["stochastic_fair_blue"],
-        title: "SFB",
-        class: "aqm",
-        year: 2001,
-        source: "Feng, Kandlur, Saha and Shin, INFOCOM 2001; Linux net/sched/sch_sfb.c",
-        deviations: "as in Linux, bins learn from every arrival, without freeze_time; unresponsive flows share a rate; \
-                     from a drop probability of one half, ECN-capable packets are dropped too. Unlike in Linux, that \
-                     rate does not depend on how often packets arrive, and drop probabilities are not rounded to 1/65536",
-    };
+about! { Sfb:
+    name: "sfb",
+    aliases: ["stochastic_fair_blue"],
+    title: "SFB",
+    class: "aqm",
+    year: 2001,
+    source: "Feng, Kandlur, Saha and Shin, INFOCOM 2001; Linux net/sched/sch_sfb.c",
+    deviations: "as in Linux, bins learn from every arrival, without freeze_time; unresponsive flows share a rate; \
+                 from a drop probability of one half, ECN-capable packets are dropped too. Unlike in Linux, that rate \
+                 does not depend on how often packets arrive, and drop probabilities are not rounded to 1/65536",
 }
 
 impl Sfb {

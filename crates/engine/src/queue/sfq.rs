@@ -3,9 +3,7 @@
 
 use super::parts::{FlowQueues, Measure, Rotation};
 use super::{Context, DropCause, Fifo, FlowHash, Limit, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::time::{Duration, Time};
 use crate::units::Bytes;
 
@@ -28,18 +26,16 @@ pub struct Sfq {
     next_perturbation: Time,
 }
 
-impl Listed for Sfq {
-    const ABOUT: About = About {
-        name: "sfq",
-        aliases: &["stochastic_fair_queueing", "stochastic_fairness_queueing"],
-        title: "SFQ",
-        class: "scheduler",
-        year: 1990,
-        source: "McKenney, INFOCOM 1990; Linux net/sched/sch_sfq.c",
-        deviations: "turns are by bytes as in Linux, by packets in the paper; credit is not rounded to 8 bytes, any \
-                     number of queues may be active (128 in Linux), and the limit is configurable (127 packets in \
-                     Linux); no RED in the queues",
-    };
+about! { Sfq:
+    name: "sfq",
+    aliases: ["stochastic_fair_queueing", "stochastic_fairness_queueing"],
+    title: "SFQ",
+    class: "scheduler",
+    year: 1990,
+    source: "McKenney, INFOCOM 1990; Linux net/sched/sch_sfq.c",
+    deviations: "turns are by bytes as in Linux, by packets in the paper; credit is not rounded to 8 bytes, any number \
+                 of queues may be active (128 in Linux), and the limit is configurable (127 packets in Linux); no RED \
+                 in the queues",
 }
 
 impl Sfq {

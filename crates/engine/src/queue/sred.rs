@@ -3,9 +3,7 @@
 //! Lakshman and Wong, "SRED: Stabilized RED", IEEE INFOCOM 1999).
 
 use super::{BoundedFifo, Context, FlowHash, Limit, QueueDiscipline};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::random::Random;
 
 parameters! {
@@ -78,18 +76,16 @@ pub struct Sred {
     zombies: Zombies,
 }
 
-impl Listed for Sred {
-    const ABOUT: About = About {
-        name: "sred",
-        aliases: &["stabilized_red"],
-        title: "SRED",
-        class: "aqm",
-        year: 1999,
-        source: "Ott, Lakshman and Wong, IEEE INFOCOM 1999",
-        deviations: "until its list is full, for which the paper gives no estimate, it assumes many flows; zombies have \
-                     no count and no timestamp, since these do not affect the drop probability; the buffer's capacity is \
-                     the limit, in bytes or packets; without a limit nothing is dropped",
-    };
+about! { Sred:
+    name: "sred",
+    aliases: ["stabilized_red"],
+    title: "SRED",
+    class: "aqm",
+    year: 1999,
+    source: "Ott, Lakshman and Wong, IEEE INFOCOM 1999",
+    deviations: "until its list is full, for which the paper gives no estimate, it assumes many flows; zombies have no \
+                 count and no timestamp, since these do not affect the drop probability; the buffer's capacity is the \
+                 limit, in bytes or packets; without a limit nothing is dropped",
 }
 
 impl Sred {

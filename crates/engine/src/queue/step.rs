@@ -2,9 +2,7 @@
 //! Center TCP (DCTCP)", SIGCOMM 2010, section 3.1).
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 
 parameters! {
     pub struct StepParameters {
@@ -18,17 +16,15 @@ pub struct Step {
     mark: Limit,
 }
 
-impl Listed for Step {
-    const ABOUT: About = About {
-        name: "step",
-        aliases: &["threshold", "step_marking"],
-        title: "Step marking",
-        class: "passive",
-        year: 2010,
-        source: "Alizadeh et al., SIGCOMM 2010, section 3.1",
-        deviations: "packets that cannot be marked are dropped at the limit only, where a switch that does it by RED with equal \
-                     thresholds drops them at the threshold",
-    };
+about! { Step:
+    name: "step",
+    aliases: ["threshold", "step_marking"],
+    title: "Step marking",
+    class: "passive",
+    year: 2010,
+    source: "Alizadeh et al., SIGCOMM 2010, section 3.1",
+    deviations: "packets that cannot be marked are dropped at the limit only, where a switch that does it by RED with \
+                 equal thresholds drops them at the threshold",
 }
 
 impl Step {

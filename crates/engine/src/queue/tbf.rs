@@ -1,9 +1,7 @@
 //! Token bucket filter: a shaper with a token rate and a maximum burst.
 
 use super::{BoundedFifo, Context, DropCause, Limit, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
 use crate::units::{Bytes, Rate};
 
@@ -29,17 +27,15 @@ pub struct Tbf {
     queue: BoundedFifo,
 }
 
-impl Listed for Tbf {
-    const ABOUT: About = About {
-        name: "tbf",
-        aliases: &["token_bucket", "token_bucket_filter"],
-        title: "token bucket filter",
-        class: "passive",
-        year: 1999,
-        source: "Linux net/sched/sch_tbf.c",
-        deviations: "no second bucket for a peak rate; a packet larger than the bucket is dropped early, since it could \
-                     never be sent",
-    };
+about! { Tbf:
+    name: "tbf",
+    aliases: ["token_bucket", "token_bucket_filter"],
+    title: "token bucket filter",
+    class: "passive",
+    year: 1999,
+    source: "Linux net/sched/sch_tbf.c",
+    deviations: "no second bucket for a peak rate; a packet larger than the bucket is dropped early, since it could \
+                 never be sent",
 }
 
 impl Tbf {

@@ -3,9 +3,7 @@
 //! control `vcp`.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::packet::{LoadFactor, Packet};
-use crate::parameters;
 use crate::time::{Duration, Time};
 use crate::units::Rate;
 
@@ -41,17 +39,15 @@ pub struct VcpRouter {
     load_factor: f64,
 }
 
-impl Listed for VcpRouter {
-    const ABOUT: About = About {
-        name: "vcp",
-        aliases: &["vcp_router"],
-        title: "VCP router",
-        class: "passive",
-        year: 2005,
-        source: "Xia, Subramanian, Stoica and Kalyanaraman, SIGCOMM 2005",
-        deviations: "the target utilisation is the same for all rates; the filter of the persistent queue is that of the \
-                     authors' ns-2 code; the load factor is not rounded up to whole percent, as it is there",
-    };
+about! { VcpRouter:
+    name: "vcp",
+    aliases: ["vcp_router"],
+    title: "VCP router",
+    class: "passive",
+    year: 2005,
+    source: "Xia, Subramanian, Stoica and Kalyanaraman, SIGCOMM 2005",
+    deviations: "the target utilisation is the same for all rates; the filter of the persistent queue is that of the \
+                 authors' ns-2 code; the load factor is not rounded up to whole percent, as it is there",
 }
 
 impl VcpRouter {

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use super::parts::{AverageQueue, DropCurve, DropSpacing};
 use super::{BoundedFifo, Context, FlowTable, Limit, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::units::{Bytes, Rate};
 
 parameters! {
@@ -69,17 +67,15 @@ pub struct Wred {
     favoured: Option<(Arc<FlowTable>, u32)>,
 }
 
-impl Listed for Wred {
-    const ABOUT: About = About {
-        name: "wred",
-        aliases: &["weighted_red"],
-        title: "WRED",
-        class: "aqm",
-        year: 1998,
-        source: "Cisco IOS, random-detect; Floyd and Jacobson 1993",
-        deviations: "packets carry no precedence here: it is set for a named group of flows; Cisco does not say how \
-                     drops are spaced: here as in RED, without wait, separately for each precedence",
-    };
+about! { Wred:
+    name: "wred",
+    aliases: ["weighted_red"],
+    title: "WRED",
+    class: "aqm",
+    year: 1998,
+    source: "Cisco IOS, random-detect; Floyd and Jacobson 1993",
+    deviations: "packets carry no precedence here: it is set for a named group of flows; Cisco does not say how drops \
+                 are spaced: here as in RED, without wait, separately for each precedence",
 }
 
 impl Wred {

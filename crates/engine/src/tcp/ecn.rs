@@ -1,6 +1,5 @@
 //! Explicit congestion notification: how a stack echoes marks, and the codepoint of its packets.
 
-use crate::choice;
 use crate::packet::flags;
 
 choice! {

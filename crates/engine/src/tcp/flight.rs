@@ -1,6 +1,5 @@
 //! The data in flight of a sender: its window, its scoreboard and the phase of loss recovery. Recoveries operate on it.
 
-use crate::choice;
 use crate::tcp::scoreboard::{Progress, Scoreboard};
 use crate::tcp::window::Window;
 

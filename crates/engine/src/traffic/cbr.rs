@@ -5,9 +5,7 @@
 use std::sync::Arc;
 
 use super::{Offered, RateBased, Source, SourceSetup};
-use crate::about::{About, Listed};
 use crate::packet::{OptionsHandle, OptionsPool, Packet, flags};
-use crate::parameters;
 use crate::probe::{DelayProbe, DelayStatistics};
 use crate::random::{Purpose, Random};
 use crate::tcp::sender::{Address, SenderStatistics};
@@ -119,18 +117,15 @@ fn gap(parameters: &CbrParameters) -> Duration {
     parameters.rate.transmission_time(parameters.packet_size.0)
 }
 
-impl Listed for Cbr {
-    const ABOUT: About = About {
-        name: "cbr",
-        aliases: &[],
-        title: "constant bit rate",
-        class: "rate",
-        year: 1997,
-        source: "ns-2.35 Application/Traffic/CBR and Exponential (tools/expoo.cc)",
-        deviations: "random gaps are exponential, where ns-2's are uniform; on-times are not rounded to whole packets: a \
-                     gap cut short at the end of one continues in the next, so that the mean rate is rate * on / (on + \
-                     off)",
-    };
+about! { Cbr:
+    name: "cbr",
+    title: "constant bit rate",
+    class: "rate",
+    year: 1997,
+    source: "ns-2.35 Application/Traffic/CBR and Exponential (tools/expoo.cc)",
+    deviations: "random gaps are exponential, where ns-2's are uniform; on-times are not rounded to whole packets: a \
+                 gap cut short at the end of one continues in the next, so that the mean rate is rate * on / (on + \
+                 off)",
 }
 
 impl Source for Cbr {

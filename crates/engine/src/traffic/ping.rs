@@ -5,9 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Offered, RateBased, Source, SourceSetup};
-use crate::about::{About, Listed};
 use crate::packet::{OptionsHandle, OptionsPool, Packet, flags};
-use crate::parameters;
 use crate::probe::{DelayProbe, DelayStatistics};
 use crate::tcp::sender::{Address, SenderStatistics};
 use crate::time::{Duration, Time};
@@ -89,17 +87,14 @@ impl Ping {
     }
 }
 
-impl Listed for Ping {
-    const ABOUT: About = About {
-        name: "ping",
-        aliases: &[],
-        title: "requests and answers, for responsiveness",
-        class: "rate",
-        year: 2025,
-        source: "draft-ietf-ippm-responsiveness-08, section 5.3: separate (foreign) probes",
-        deviations: "one exchange of two packets stands for each of the three round trips of a probe, those of the TCP handshake, \
-                     of TLS and of the request for one byte; hosts answer at once",
-    };
+about! { Ping:
+    name: "ping",
+    title: "requests and answers, for responsiveness",
+    class: "rate",
+    year: 2025,
+    source: "draft-ietf-ippm-responsiveness-08, section 5.3: separate (foreign) probes",
+    deviations: "one exchange of two packets stands for each of the three round trips of a probe, those of the TCP \
+                 handshake, of TLS and of the request for one byte; hosts answer at once",
 }
 
 impl Source for Ping {

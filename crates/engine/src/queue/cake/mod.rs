@@ -10,12 +10,10 @@ use std::sync::Arc;
 
 use super::parts::{AckFilter, Chains, CobaltControl, CobaltParameters, CobaltSettings, FlowQueues, Measure};
 use super::{Context, DropCause, FlowHash, FlowTable, Limit, QueueDiscipline, Queued};
-use crate::about::{About, Listed};
 use crate::framing::{Cells, Framing};
 use crate::packet::Packet;
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
-use crate::{choice, parameters};
 use hosts::HostLoads;
 use set_hash::Found;
 use tins::Tin;
@@ -130,21 +128,19 @@ pub struct Cake {
     release: Option<Time>,
 }
 
-impl Listed for Cake {
-    const ABOUT: About = About {
-        name: "cake",
-        aliases: &["sch_cake", "common_applications_kept_enhanced"],
-        title: "CAKE",
-        class: "scheduler",
-        year: 2018,
-        source: "Høiland-Jørgensen, Täht and Morton, LANMAN 2018; Linux net/sched/sch_cake.c",
-        deviations: "no autorate, wash or negative overhead; hosts are distinguished without a hash; credits have fractions \
-                     where Linux dithers, and the credits of a round are multiplied by the number of bulk flows of the least \
-                     loaded host, which changes no share; the limit is configurable (by default four intervals of bandwidth \
-                     in Linux, at least 4 MiB); ecn is off by default; COBALT as in `cobalt`, without a threshold for BLUE; \
-                     the ACK filter keeps acknowledgements with options, of which Linux compares what their SACK blocks \
-                     cover",
-    };
+about! { Cake:
+    name: "cake",
+    aliases: ["sch_cake", "common_applications_kept_enhanced"],
+    title: "CAKE",
+    class: "scheduler",
+    year: 2018,
+    source: "Høiland-Jørgensen, Täht and Morton, LANMAN 2018; Linux net/sched/sch_cake.c",
+    deviations: "no autorate, wash or negative overhead; hosts are distinguished without a hash; credits have \
+                 fractions where Linux dithers, and the credits of a round are multiplied by the number of bulk flows \
+                 of the least loaded host, which changes no share; the limit is configurable (by default four \
+                 intervals of bandwidth in Linux, at least 4 MiB); ecn is off by default; COBALT as in `cobalt`, \
+                 without a threshold for BLUE; the ACK filter keeps acknowledgements with options, of which Linux \
+                 compares what their SACK blocks cover",
 }
 
 impl Cake {

@@ -4,7 +4,6 @@
 use super::hosts::HostLoads;
 use super::set_hash::SetHash;
 use super::{MTU, QUEUES};
-use crate::choice;
 use crate::queue::parts::CobaltSettings;
 use crate::time::{Duration, Time};
 use crate::units::Rate;

@@ -2,7 +2,6 @@
 //! (RFC 3449 section 5.2.1; Linux net/sched/sch_cake.c, `cake_ack_filter`).
 
 use super::Fifo;
-use crate::choice;
 use crate::packet::{Packet, flags};
 
 choice! {

@@ -2,7 +2,6 @@
 //! net/sched/sch_cake.c): a variant of CoDel whose drop rate decreases gradually after congestion, combined with BLUE
 //! against unresponsive flows.
 
-use crate::parameters;
 use crate::queue::discipline::{Context, Queued};
 use crate::time::{Duration, Time};
 

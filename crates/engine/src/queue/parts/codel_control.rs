@@ -7,7 +7,6 @@ use crate::packet::Packet;
 use crate::queue::discipline::{Context, Queued};
 use crate::time::{Duration, Time};
 use crate::units::Bytes;
-use crate::{choice, parameters};
 
 choice! {
     /// Whose arithmetic CoDel has.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::FlowHash;
 use crate::packet::Packet;
 use crate::queue::flow_table::FlowTable;
-use crate::{choice, parameters};
 
 /// Who the hungriest connection is.
 pub trait Hungriest {

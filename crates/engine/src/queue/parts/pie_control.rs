@@ -8,7 +8,6 @@ use crate::queue::discipline::{Context, Queued};
 use crate::random::Random;
 use crate::time::{Duration, Time};
 use crate::units::Bytes;
-use crate::{choice, parameters};
 
 choice! {
     /// How PIE estimates the queueing delay.

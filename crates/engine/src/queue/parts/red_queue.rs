@@ -3,7 +3,6 @@
 use super::red_linux::{LinuxRed, Selected};
 use super::{AverageQueue, BoundedFifo, DropCurve, DropSpacing, Fifo, QueueRules};
 use crate::packet::Packet;
-use crate::parameters;
 use crate::queue::discipline::{Context, Queued};
 use crate::queue::limit::Limit;
 use crate::time::{Duration, Time};

@@ -3,8 +3,6 @@
 
 use super::newreno::AdditiveIncrease;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};
-use crate::about::{About, Listed};
-use crate::parameters;
 use crate::tcp::ecn::Codepoint;
 use crate::tcp::window::Window;
 use crate::time::Time;
@@ -70,18 +68,16 @@ control! {
     }
 }
 
-impl Listed for Dctcp {
-    const ABOUT: About = About {
-        name: "dctcp",
-        aliases: &["data_center_tcp"],
-        title: "DCTCP",
-        class: "marks",
-        year: 2017,
-        source: "RFC 8257",
-        deviations: "the receiver counts marks as Accurate ECN does, where the RFC echoes the mark of each segment; an \
-                     acknowledgement that both ends a window of data and reports marks reduces by the previous alpha; \
-                     data acknowledged during loss recovery is not counted",
-    };
+about! { Dctcp:
+    name: "dctcp",
+    aliases: ["data_center_tcp"],
+    title: "DCTCP",
+    class: "marks",
+    year: 2017,
+    source: "RFC 8257",
+    deviations: "the receiver counts marks as Accurate ECN does, where the RFC echoes the mark of each segment; an \
+                 acknowledgement that both ends a window of data and reports marks reduces by the previous alpha; data \
+                 acknowledged during loss recovery is not counted",
 }
 
 impl Dctcp {

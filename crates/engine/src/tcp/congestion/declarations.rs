@@ -31,7 +31,7 @@ macro_rules! variants {
     ($(#[$attribute:meta])* $name:ident($parameters:ident) by $rules:ident {
         $($variant:ident($control:ty $(, $boxed:ident)?) = $word:literal,)*
     }) => {
-        $crate::choice! {
+        choice! {
             pub enum $rules { $($variant = $word,)* }
         }
 

@@ -4,8 +4,6 @@
 use std::collections::VecDeque;
 
 use super::{Ack, CongestionControl, CongestionEvent, Needs};
-use crate::about::{About, Listed};
-use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
 
@@ -34,20 +32,17 @@ control! {
     }
 }
 
-impl Listed for Ledbat {
-    const ABOUT: About = About {
-        name: "ledbat",
-        aliases: &[],
-        title: "LEDBAT",
-        class: "delay",
-        year: 2012,
-        source: "RFC 6817",
-        deviations: "the window changes only on acknowledgements of new data, while it limits the sender, and by the \
-                     bytes that the stack credits; FILTER() is MIN, one of the RFC's examples; a loss halves the flight \
-                     size (RFC 5681 equation 4), not the window; the stack's retransmission timeout replaces CTO, and \
-                     after it the window is one segment until the next acknowledgement; the stack's initial window \
-                     replaces INIT_CWND",
-    };
+about! { Ledbat:
+    name: "ledbat",
+    title: "LEDBAT",
+    class: "delay",
+    year: 2012,
+    source: "RFC 6817",
+    deviations: "the window changes only on acknowledgements of new data, while it limits the sender, and by the bytes \
+                 that the stack credits; FILTER() is MIN, one of the RFC's examples; a loss halves the flight size \
+                 (RFC 5681 equation 4), not the window; the stack's retransmission timeout replaces CTO, and after it \
+                 the window is one segment until the next acknowledgement; the stack's initial window replaces \
+                 INIT_CWND",
 }
 
 impl Ledbat {

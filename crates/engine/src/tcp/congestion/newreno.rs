@@ -1,8 +1,6 @@
 //! New Reno: the congestion avoidance of RFC 5681 with the recovery of RFC 6582, which the stack profile selects.
 
 use super::{Ack, CongestionControl, CongestionEvent};
-use crate::about::{About, Listed};
-use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::Time;
 
@@ -46,16 +44,14 @@ control! {
     }
 }
 
-impl Listed for NewReno {
-    const ABOUT: About = About {
-        name: "newreno",
-        aliases: &["new-reno", "nreno"],
-        title: "New Reno",
-        class: "loss",
-        year: 2012,
-        source: "RFC 5681 section 3.1 (window), RFC 6582 (recovery without SACK)",
-        deviations: "none; with a SACK profile the recovery is RFC 6675's or PRR's, as set in the profile",
-    };
+about! { NewReno:
+    name: "newreno",
+    aliases: ["new-reno", "nreno"],
+    title: "New Reno",
+    class: "loss",
+    year: 2012,
+    source: "RFC 5681 section 3.1 (window), RFC 6582 (recovery without SACK)",
+    deviations: "none; with a SACK profile the recovery is RFC 6675's or PRR's, as set in the profile",
 }
 
 impl NewReno {
@@ -91,8 +87,7 @@ impl CongestionControl for NewReno {
 
 /// Declares an algorithm with New Reno's window and the recovery of the same name.
 macro_rules! newreno_with_recovery {
-    ($name:ident, $about:expr) => {
-        use $crate::about::{About, Listed};
+    ($name:ident: $($about:tt)*) => {
         use $crate::tcp::congestion::newreno::NewReno;
         pub use $crate::tcp::congestion::newreno::NewRenoParameters;
         use $crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Needs};
@@ -103,9 +98,7 @@ macro_rules! newreno_with_recovery {
         #[derive(Clone, Debug)]
         pub struct $name(NewReno);
 
-        impl Listed for $name {
-            const ABOUT: About = $about;
-        }
+        about! { $name: $($about)* }
 
         impl $name {
             pub(super) fn new(parameters: std::sync::Arc<NewRenoParameters>) -> $name {

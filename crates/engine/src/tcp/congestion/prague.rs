@@ -7,8 +7,6 @@
 use super::dctcp::MarkedShare;
 use super::growth::Growth;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};
-use crate::about::{About, Listed};
-use crate::parameters;
 use crate::tcp::ecn::Codepoint;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -39,20 +37,18 @@ control! {
     }
 }
 
-impl Listed for Prague {
-    const ABOUT: About = About {
-        name: "prague",
-        aliases: &["tcp_prague"],
-        title: "TCP Prague",
-        class: "marks",
-        year: 2024,
-        source: "draft-briscoe-iccrg-prague-congestion-control-04 and L4STeam/linux, net/ipv4/tcp_prague.c",
-        deviations: "the draft was not available: its rules are those that its implementations cite; an acknowledgement \
-                     that reports marks does not grow the window, even if it is for more than was marked; losses halve \
-                     the window even if marks have just reduced it; left out are the reference implementation's \
-                     fall-back for queues that mark by RFC 3168, its limit on bursts, its windows below two segments and \
-                     the later variation of its pacing rate",
-    };
+about! { Prague:
+    name: "prague",
+    aliases: ["tcp_prague"],
+    title: "TCP Prague",
+    class: "marks",
+    year: 2024,
+    source: "draft-briscoe-iccrg-prague-congestion-control-04 and L4STeam/linux, net/ipv4/tcp_prague.c",
+    deviations: "the draft was not available: its rules are those that its implementations cite; an acknowledgement \
+                 that reports marks does not grow the window, even if it is for more than was marked; losses halve the \
+                 window even if marks have just reduced it; left out are the reference implementation's fall-back for \
+                 queues that mark by RFC 3168, its limit on bursts, its windows below two segments and the later \
+                 variation of its pacing rate",
 }
 
 impl Prague {

@@ -7,8 +7,6 @@
 
 use super::newreno::AdditiveIncrease;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};
-use crate::about::{About, Listed};
-use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::Time;
 
@@ -55,23 +53,21 @@ struct Received {
     rate: f64,
 }
 
-impl Listed for Real {
-    const ABOUT: About = About {
-        name: "real",
-        aliases: &["tcp_real", "tcp-real"],
-        title: "TCP Real",
-        class: "hybrid",
-        year: 2001,
-        source: "Zhang and Tsaoussidis, NOSSDAV 2001; Tsaoussidis and Zhang, Computer Networks 40 (2002); both abstracts only",
-        deviations: "only the abstracts were available. Known from them: the receiver measures the receiving rate of \
-                     waves; adjustments for loss are cancelled while that rate shows available bandwidth; the algorithm \
-                     is TCP-friendly; all else is standard TCP. Assumed: a wave is a window of data and its level is \
-                     that window; its rate is taken from its first to its last acknowledgement, by arrival times that \
-                     the receiver reports; contention is a rate lower than that of the previous wave, by the share \
-                     contention, in a wave of no lower level; a loss or timeout after such a wave halves the window as \
-                     in Reno, and so does one in slow start, before two waves are measured, or within two waves of a \
-                     cancelled loss; any other leaves ssthresh at the window; marks halve it",
-    };
+about! { Real:
+    name: "real",
+    aliases: ["tcp_real", "tcp-real"],
+    title: "TCP Real",
+    class: "hybrid",
+    year: 2001,
+    source: "Zhang and Tsaoussidis, NOSSDAV 2001; Tsaoussidis and Zhang, Computer Networks 40 (2002); both abstracts only",
+    deviations: "only the abstracts were available. Known from them: the receiver measures the receiving rate of \
+                 waves; adjustments for loss are cancelled while that rate shows available bandwidth; the algorithm is \
+                 TCP-friendly; all else is standard TCP. Assumed: a wave is a window of data and its level is that \
+                 window; its rate is taken from its first to its last acknowledgement, by arrival times that the \
+                 receiver reports; contention is a rate lower than that of the previous wave, by the share contention, \
+                 in a wave of no lower level; a loss or timeout after such a wave halves the window as in Reno, and so \
+                 does one in slow start, before two waves are measured, or within two waves of a cancelled loss; any \
+                 other leaves ssthresh at the window; marks halve it",
 }
 
 impl Real {

@@ -3,15 +3,12 @@
 
 use super::newreno::newreno_with_recovery;
 
-newreno_with_recovery!(
-    Reno,
-    About {
-        name: "reno",
-        aliases: &["tcp-reno"],
-        title: "Reno",
-        class: "loss",
-        year: 2009,
-        source: "RFC 5681 section 3.2; Jacobson 1990",
-        deviations: "none",
-    }
-);
+newreno_with_recovery! { Reno:
+    name: "reno",
+    aliases: ["tcp-reno"],
+    title: "Reno",
+    class: "loss",
+    year: 2009,
+    source: "RFC 5681 section 3.2; Jacobson 1990",
+    deviations: "none",
+}

@@ -4,9 +4,7 @@
 
 use super::growth::Growth;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};
-use crate::about::{About, Listed};
 use crate::packet::LoadFactor;
-use crate::parameters;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -51,19 +49,17 @@ struct Decrease {
     echoed: Time,
 }
 
-impl Listed for Vcp {
-    const ABOUT: About = About {
-        name: "vcp",
-        aliases: &["variable_structure"],
-        title: "VCP",
-        class: "marks",
-        year: 2005,
-        source: "Xia, Subramanian, Stoica and Kalyanaraman, SIGCOMM 2005",
-        deviations: "constants, RTT scaling and the wait after a decrease, with their bounds, are those of the authors' \
-                     ns-2 code, but its timer ticks of 10 ms and the pacing of small windows are left out; delayed \
-                     acknowledgements echo the code of the latest segment, where the receiver of that code acknowledges \
-                     each segment; a sender that does not use its window keeps it",
-    };
+about! { Vcp:
+    name: "vcp",
+    aliases: ["variable_structure"],
+    title: "VCP",
+    class: "marks",
+    year: 2005,
+    source: "Xia, Subramanian, Stoica and Kalyanaraman, SIGCOMM 2005",
+    deviations: "constants, RTT scaling and the wait after a decrease, with their bounds, are those of the authors' \
+                 ns-2 code, but its timer ticks of 10 ms and the pacing of small windows are left out; delayed \
+                 acknowledgements echo the code of the latest segment, where the receiver of that code acknowledges \
+                 each segment; a sender that does not use its window keeps it",
 }
 
 impl Vcp {

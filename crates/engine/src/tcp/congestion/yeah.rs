@@ -5,10 +5,8 @@
 use super::newreno::AdditiveIncrease;
 use super::round_trips::{RoundEnd, RoundTrip, RoundTrips};
 use super::{Ack, CongestionControl, CongestionEvent};
-use crate::about::{About, Listed};
 use crate::tcp::window::Window;
 use crate::time::Time;
-use crate::{choice, parameters};
 
 /// Minimum of the estimated window of a competing Reno flow, in segments: Linux tcp_yeah.c, tcp_yeah_init.
 const LEAST_RENO_WINDOW: u64 = 2;
@@ -53,19 +51,17 @@ control! {
     }
 }
 
-impl Listed for Yeah {
-    const ABOUT: About = About {
-        name: "yeah",
-        aliases: &["yeah-tcp"],
-        title: "YeAH-TCP",
-        class: "hybrid",
-        year: 2007,
-        source: "Baiocchi, Castellani and Vacirca, PFLDnet 2007; constants, counters and estimator of Linux tcp_yeah.c",
-        deviations: "as in Linux, backlog and reductions are in whole segments, the fast mode grows at least as fast as \
-                     Reno, and a round with fewer than three RTT samples changes nothing; a loss reduces the flight size \
-                     (RFC 5681 equation 4); the base RTT is the minimum of all samples, unless rules is linux; with a stack without timestamps, \
-                     which times one segment per round, it stays in the fast mode",
-    };
+about! { Yeah:
+    name: "yeah",
+    aliases: ["yeah-tcp"],
+    title: "YeAH-TCP",
+    class: "hybrid",
+    year: 2007,
+    source: "Baiocchi, Castellani and Vacirca, PFLDnet 2007; constants, counters and estimator of Linux tcp_yeah.c",
+    deviations: "as in Linux, backlog and reductions are in whole segments, the fast mode grows at least as fast as \
+                 Reno, and a round with fewer than three RTT samples changes nothing; a loss reduces the flight size \
+                 (RFC 5681 equation 4); the base RTT is the minimum of all samples, unless rules is linux; with a \
+                 stack without timestamps, which times one segment per round, it stays in the fast mode",
 }
 
 impl Yeah {

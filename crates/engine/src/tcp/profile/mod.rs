@@ -13,7 +13,6 @@ use crate::packet::MAXIMUM_SACK_BLOCKS;
 use crate::parameter::check_limits;
 use crate::time::Duration;
 use crate::units::{Bytes, Rate};
-use crate::{choice, parameters};
 
 use super::advertisement::Advertised;
 use super::congestion::Needs;

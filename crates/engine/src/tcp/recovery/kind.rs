@@ -1,6 +1,5 @@
 //! The recovery algorithms a stack can select.
 
-use crate::choice;
 use crate::tcp::scoreboard::LossRule;
 
 choice! {

@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use crate::about::{About, Listed};
-use crate::parameters;
 use crate::tcp::congestion::Ack;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -29,18 +27,15 @@ pub struct HyStart {
     round: Option<Round>,
 }
 
-impl Listed for HyStart {
-    const ABOUT: About = About {
-        name: "hystart",
-        aliases: &[],
-        title: "HyStart",
-        class: "hybrid",
-        year: 2011,
-        source: "Ha and Rhee, Computer Networks 55 (2011); constants of Linux tcp_cubic.c",
-        deviations: "as in Linux: an ACK train may be half a millisecond longer than half the minimum RTT, the RTT may \
-                     rise by an eighth of it, and what happens below 16 segments is not seen; Linux halves the length \
-                     only without pacing",
-    };
+about! { HyStart:
+    name: "hystart",
+    title: "HyStart",
+    class: "hybrid",
+    year: 2011,
+    source: "Ha and Rhee, Computer Networks 55 (2011); constants of Linux tcp_cubic.c",
+    deviations: "as in Linux: an ACK train may be half a millisecond longer than half the minimum RTT, the RTT may \
+                 rise by an eighth of it, and what happens below 16 segments is not seen; Linux halves the length only \
+                 without pacing",
 }
 
 /// One window of data.

@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use crate::about::{About, Listed};
-use crate::parameters;
 use crate::tcp::congestion::Ack;
 use crate::tcp::window::Window;
 use crate::time::Duration;
@@ -44,17 +42,15 @@ struct Conservative {
     rounds: u64,
 }
 
-impl Listed for HyStartPlusPlus {
-    const ABOUT: About = About {
-        name: "hystart++",
-        aliases: &["hystartpp"],
-        title: "HyStart++",
-        class: "hybrid",
-        year: 2023,
-        source: "RFC 9406",
-        deviations: "L (limit) is 8 segments even if the stack paces; by section 4.2 the window grows by the bytes acknowledged, \
-                     whatever the stack counts, and by section 4.3 only the first slow start is HyStart++",
-    };
+about! { HyStartPlusPlus:
+    name: "hystart++",
+    aliases: ["hystartpp"],
+    title: "HyStart++",
+    class: "hybrid",
+    year: 2023,
+    source: "RFC 9406",
+    deviations: "L (limit) is 8 segments even if the stack paces; by section 4.2 the window grows by the bytes \
+                 acknowledged, whatever the stack counts, and by section 4.3 only the first slow start is HyStart++",
 }
 
 impl HyStartPlusPlus {

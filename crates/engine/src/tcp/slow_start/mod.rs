@@ -12,7 +12,6 @@ pub use hystart::{HyStart, HyStartParameters};
 pub use hystartpp::{HyStartPlusPlus, HyStartPlusPlusParameters};
 
 use crate::about::{About, Listed};
-use crate::choice;
 use crate::parameter::{Description, check_limits};
 use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;

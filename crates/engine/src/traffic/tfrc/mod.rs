@@ -10,7 +10,6 @@ mod sender;
 use std::sync::Arc;
 
 use super::{RateBased, Source, SourceSetup, WindowSample};
-use crate::about::{About, Listed};
 use crate::packet::{Options, OptionsHandle, OptionsPool, Packet, flags};
 use crate::tcp::profile::StackProfile;
 use crate::tcp::sender::{Address, SenderStatistics};
@@ -64,19 +63,16 @@ impl Tfrc {
     }
 }
 
-impl Listed for Tfrc {
-    const ABOUT: About = About {
-        name: "tfrc",
-        aliases: &[],
-        title: "TCP-Friendly Rate Control",
-        class: "rate",
-        year: 2008,
-        source: "RFC 5348",
-        deviations: "no connection set-up and no retransmissions; headers are those of the stack's TCP; the application \
-                     always has data, so the sender is never data-limited or idle; a packet counted as lost stays lost, \
-                     even if it arrives late (section 5.1 allows undoing this); the nofeedback timer is set for the new \
-                     rate, as in Linux ccid3.c, not for the previous one",
-    };
+about! { Tfrc:
+    name: "tfrc",
+    title: "TCP-Friendly Rate Control",
+    class: "rate",
+    year: 2008,
+    source: "RFC 5348",
+    deviations: "no connection set-up and no retransmissions; headers are those of the stack's TCP; the application \
+                 always has data, so the sender is never data-limited or idle; a packet counted as lost stays lost, \
+                 even if it arrives late (section 5.1 allows undoing this); the nofeedback timer is set for the new \
+                 rate, as in Linux ccid3.c, not for the previous one",
 }
 
 impl Source for Tfrc {

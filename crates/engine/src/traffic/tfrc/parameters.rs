@@ -1,7 +1,5 @@
 //! Parameters of TFRC.
 
-use crate::parameters;
-
 parameters! {
     pub struct TfrcParameters {
         rtt_weight: f64 = 0.9, in 0 .. 1, "Weight q of past samples in the RTT estimate", "RFC 5348 section 4.3: 0.9 is RECOMMENDED";

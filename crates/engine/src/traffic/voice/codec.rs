@@ -1,7 +1,6 @@
 //! Codecs of calls: their packets, and how they bear losses.
 
 use super::e_model::Robustness;
-use crate::choice;
 use crate::time::Duration;
 
 choice! {

@@ -8,9 +8,7 @@ use std::sync::Arc;
 pub use codec::Codec;
 
 use super::{Cbr, CbrParameters, Offered, RateBased, Source, SourceSetup};
-use crate::about::{About, Listed};
 use crate::packet::{OptionsPool, Packet};
-use crate::parameters;
 use crate::probe::DelayStatistics;
 use crate::tcp::sender::SenderStatistics;
 use crate::time::{Duration, Time};
@@ -99,18 +97,15 @@ fn as_rate(parameters: &VoiceParameters) -> CbrParameters {
     }
 }
 
-impl Listed for Voice {
-    const ABOUT: About = About {
-        name: "voice",
-        aliases: &[],
-        title: "one direction of a call",
-        class: "rate",
-        year: 2003,
-        source: "RFC 3551 (RTP profile for audio); ITU-T G.107 and G.113 appendix I for the rating of what arrives",
-        deviations: "pauses between talk spurts are exponential; the playout delay is the same for the whole measuring window; losses count as random (BurstR = 1); \
-                     encoding and decoding take no time beyond look-ahead; G.113 measured the robustness of G.711 at packets \
-                     of 10 ms",
-    };
+about! { Voice:
+    name: "voice",
+    title: "one direction of a call",
+    class: "rate",
+    year: 2003,
+    source: "RFC 3551 (RTP profile for audio); ITU-T G.107 and G.113 appendix I for the rating of what arrives",
+    deviations: "pauses between talk spurts are exponential; the playout delay is the same for the whole measuring \
+                 window; losses count as random (BurstR = 1); encoding and decoding take no time beyond look-ahead; \
+                 G.113 measured the robustness of G.711 at packets of 10 ms",
 }
 
 impl Source for Voice {

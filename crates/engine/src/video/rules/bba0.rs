@@ -2,7 +2,6 @@
 //! Rate Adaptation: Evidence from a Large Video Streaming Service", SIGCOMM 2014, section 4).
 
 use super::View;
-use crate::about::{About, Listed};
 use crate::time::Duration;
 use crate::video::Ladder;
 
@@ -57,16 +56,13 @@ pub struct Bba0 {
     map: RateMap,
 }
 
-impl Listed for Bba0 {
-    const ABOUT: About = About {
-        name: "bba0",
-        aliases: &[],
-        title: "BBA-0, buffer-based",
-        class: "buffer",
-        year: 2014,
-        source: "Huang, Johari, McKeown, Trunnell and Watson, \"A Buffer-Based Approach to Rate Adaptation\", SIGCOMM 2014, section 4",
-        deviations: "",
-    };
+about! { Bba0:
+    name: "bba0",
+    title: "BBA-0, buffer-based",
+    class: "buffer",
+    year: 2014,
+    source: "Huang, Johari, McKeown, Trunnell and Watson, \"A Buffer-Based Approach to Rate Adaptation\", SIGCOMM 2014, section 4",
+    deviations: "",
 }
 
 impl Bba0 {

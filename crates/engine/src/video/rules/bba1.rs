@@ -2,7 +2,6 @@
 //! reservoir is what the segments to come need (Huang, Johari, McKeown, Trunnell and Watson, SIGCOMM 2014, section 5).
 
 use super::View;
-use crate::about::{About, Listed};
 use crate::time::{Duration, PICOSECONDS_PER_SECOND};
 use crate::video::Ladder;
 
@@ -91,16 +90,13 @@ pub struct Bba1 {
     map: ChunkMap,
 }
 
-impl Listed for Bba1 {
-    const ABOUT: About = About {
-        name: "bba1",
-        aliases: &[],
-        title: "BBA-1, buffer-based with sizes of segments",
-        class: "buffer",
-        year: 2014,
-        source: "Huang, Johari, McKeown, Trunnell and Watson, \"A Buffer-Based Approach to Rate Adaptation\", SIGCOMM 2014, section 5",
-        deviations: "The paper's bound of the reservoir, 140 s, is that of a buffer of 240 s; in a smaller one it is as large a part.",
-    };
+about! { Bba1:
+    name: "bba1",
+    title: "BBA-1, buffer-based with sizes of segments",
+    class: "buffer",
+    year: 2014,
+    source: "Huang, Johari, McKeown, Trunnell and Watson, \"A Buffer-Based Approach to Rate Adaptation\", SIGCOMM 2014, section 5",
+    deviations: "The paper's bound of the reservoir, 140 s, is that of a buffer of 240 s; in a smaller one it is as large a part.",
 }
 
 impl Bba1 {

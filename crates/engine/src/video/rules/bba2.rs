@@ -2,7 +2,6 @@
 //! Trunnell and Watson, SIGCOMM 2014, section 6).
 
 use super::{ChunkMap, Download, View};
-use crate::about::{About, Listed};
 use crate::time::Duration;
 use crate::video::Ladder;
 
@@ -20,16 +19,13 @@ pub struct Bba2 {
     took: Option<Duration>,
 }
 
-impl Listed for Bba2 {
-    const ABOUT: About = About {
-        name: "bba2",
-        aliases: &[],
-        title: "BBA-2, buffer-based with a fast start",
-        class: "buffer",
-        year: 2014,
-        source: "Huang, Johari, McKeown, Trunnell and Watson, \"A Buffer-Based Approach to Rate Adaptation\", SIGCOMM 2014, section 6",
-        deviations: "Without outage protection (section 7.1). The reservoir as in BBA-1.",
-    };
+about! { Bba2:
+    name: "bba2",
+    title: "BBA-2, buffer-based with a fast start",
+    class: "buffer",
+    year: 2014,
+    source: "Huang, Johari, McKeown, Trunnell and Watson, \"A Buffer-Based Approach to Rate Adaptation\", SIGCOMM 2014, section 6",
+    deviations: "Without outage protection (section 7.1). The reservoir as in BBA-1.",
 }
 
 impl Bba2 {

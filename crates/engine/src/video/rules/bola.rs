@@ -3,7 +3,6 @@
 //! 11). This is BOLA-BASIC: V is constant, as it is not in BOLA-FINITE, and throughput limits no rate, as it does in BOLA-O and -U.
 
 use super::View;
-use crate::about::{About, Listed};
 use crate::time::Duration;
 use crate::video::Ladder;
 
@@ -15,16 +14,13 @@ pub struct Bola {
     v: f64,
 }
 
-impl Listed for Bola {
-    const ABOUT: About = About {
-        name: "bola",
-        aliases: &[],
-        title: "BOLA, by Lyapunov optimisation of utility",
-        class: "buffer",
-        year: 2016,
-        source: "Spiteri, Urgaonkar and Sitaraman, \"BOLA: Near-Optimal Bitrate Adaptation for Online Videos\", INFOCOM 2016",
-        deviations: "BOLA-BASIC: V is constant, and throughput limits no rate. Sizes are those of the nominal bit rates.",
-    };
+about! { Bola:
+    name: "bola",
+    title: "BOLA, by Lyapunov optimisation of utility",
+    class: "buffer",
+    year: 2016,
+    source: "Spiteri, Urgaonkar and Sitaraman, \"BOLA: Near-Optimal Bitrate Adaptation for Online Videos\", INFOCOM 2016",
+    deviations: "BOLA-BASIC: V is constant, and throughput limits no rate. Sizes are those of the nominal bit rates.",
 }
 
 impl Bola {

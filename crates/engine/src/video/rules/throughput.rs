@@ -6,7 +6,6 @@
 use std::collections::VecDeque;
 
 use super::{Download, View};
-use crate::about::{About, Listed};
 
 /// Segments of which the mean is taken.
 const SAMPLES: usize = 5;
@@ -18,17 +17,14 @@ pub struct Throughput {
     times: VecDeque<f64>,
 }
 
-impl Listed for Throughput {
-    const ABOUT: About = About {
-        name: "throughput",
-        aliases: &[],
-        title: "Rate-based, by the harmonic mean of five throughputs",
-        class: "rate",
-        year: 2015,
-        source: "Yin, Jindal, Sekar and Sinopoli, \"A Control-Theoretic Approach for Dynamic Adaptive Video Streaming over HTTP\", \
-                 SIGCOMM 2015, as RB",
-        deviations: "",
-    };
+about! { Throughput:
+    name: "throughput",
+    title: "Rate-based, by the harmonic mean of five throughputs",
+    class: "rate",
+    year: 2015,
+    source: "Yin, Jindal, Sekar and Sinopoli, \"A Control-Theoretic Approach for Dynamic Adaptive Video Streaming over \
+             HTTP\", SIGCOMM 2015, as RB",
+    deviations: "",
 }
 
 impl Throughput {

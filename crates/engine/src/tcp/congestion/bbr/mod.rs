@@ -12,8 +12,6 @@ mod published;
 
 use control::Control;
 
-use crate::about::{About, Listed};
-use crate::parameters;
 use crate::time::Duration;
 
 parameters! {
@@ -42,19 +40,18 @@ variants! {
     }
 }
 
-impl Listed for Bbr {
-    const ABOUT: About = About {
-        name: "bbr",
-        aliases: &["bbr1", "bbrv1", "tcp-bbr"],
-        title: "BBR version 1",
-        class: "model",
-        year: 2016,
-        source: "Linux 5.x net/ipv4/tcp_bbr.c; Cardwell et al., ACM Queue 14 (2016)",
-        deviations: "no long-term bandwidth estimate for policers (lt_bw), except with rules linux; a quantum is a budget that later \
-                     acknowledgements may use up, where Linux cuts its packets at once; no packets wait in the host, so \
-                     none are subtracted from the data in flight, except with rules linux; the initial window is paced \
-                     from its first segment; BtlBw is the exact maximum over its rounds, except with rules linux; times are exact, not in jiffies; with rules ns3, of segments \
-                     sent with the same delivery count the last one makes the sample, where ns-3 takes the first; the RTT of a single \
-                     delayed acknowledgement may become the minimum RTT",
-    };
+about! { Bbr:
+    name: "bbr",
+    aliases: ["bbr1", "bbrv1", "tcp-bbr"],
+    title: "BBR version 1",
+    class: "model",
+    year: 2016,
+    source: "Linux 5.x net/ipv4/tcp_bbr.c; Cardwell et al., ACM Queue 14 (2016)",
+    deviations: "no long-term bandwidth estimate for policers (lt_bw), except with rules linux; a quantum is a budget \
+                 that later acknowledgements may use up, where Linux cuts its packets at once; no packets wait in the \
+                 host, so none are subtracted from the data in flight, except with rules linux; the initial window is \
+                 paced from its first segment; BtlBw is the exact maximum over its rounds, except with rules linux; \
+                 times are exact, not in jiffies; with rules ns3, of segments sent with the same delivery count the \
+                 last one makes the sample, where ns-3 takes the first; the RTT of a single delayed acknowledgement \
+                 may become the minimum RTT",
 }

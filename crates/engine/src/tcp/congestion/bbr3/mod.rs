@@ -25,8 +25,6 @@ mod up;
 
 use super::model::{self, Aggregation, HeldBack, PacingRate, PriorWindow, ProbeRtt, Rounds, WindowedMaximum};
 use super::{Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs, RateSample};
-use crate::about::{About, Listed};
-use crate::parameters;
 use crate::random::{Purpose, Random};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -118,21 +116,18 @@ struct Sampled<'a> {
     app_limited: bool,
 }
 
-impl Listed for Bbr3 {
-    const ABOUT: About = About {
-        name: "bbr3",
-        aliases: &["bbrv3"],
-        title: "BBR version 3",
-        class: "model",
-        year: 2026,
-        source: "draft-ietf-ccwg-bbr-06",
-        deviations: "congestion marks, to which the draft leaves the response open, count as losses; without selective \
-                     acknowledgements the rules are the same; an unreliable delivery rate ends no round, as in Linux; a \
-                     spurious recovery restores the state from before its first loss, where the draft saves it once more \
-                     afterwards; the minimum RTT is measured from the first acknowledged segment, not from the \
-                     handshake; segments leave one by one, so that the quanta of segmentation offload count only in the \
-                     window",
-    };
+about! { Bbr3:
+    name: "bbr3",
+    aliases: ["bbrv3"],
+    title: "BBR version 3",
+    class: "model",
+    year: 2026,
+    source: "draft-ietf-ccwg-bbr-06",
+    deviations: "congestion marks, to which the draft leaves the response open, count as losses; without selective \
+                 acknowledgements the rules are the same; an unreliable delivery rate ends no round, as in Linux; a \
+                 spurious recovery restores the state from before its first loss, where the draft saves it once more \
+                 afterwards; the minimum RTT is measured from the first acknowledged segment, not from the handshake; \
+                 segments leave one by one, so that the quanta of segmentation offload count only in the window",
 }
 
 impl Bbr3 {

@@ -5,9 +5,6 @@
 mod linux;
 mod published;
 
-use crate::about::{About, Listed};
-use crate::parameters;
-
 parameters! {
     pub struct BicParameters {
         beta: f64 = 819.0 / 1024.0, in 0 .. 1, "Share of the window kept after a loss", "Linux tcp_bic.c, beta; 0.875 in Xu, Harfoush and Rhee 2004";
@@ -27,18 +24,15 @@ variants! {
     }
 }
 
-impl Listed for Bic {
-    const ABOUT: About = About {
-        name: "bic",
-        aliases: &["bic-tcp"],
-        title: "BIC",
-        class: "loss",
-        year: 2004,
-        source: "Xu, Harfoush and Rhee, INFOCOM 2004; Linux net/ipv4/tcp_bic.c",
-        deviations: "follows Linux, which covers a quarter of the distance where the paper halves it; the window grows \
-                     by fractions of a segment per credited segment, whatever an acknowledgement covers; with \
-                     rules = \"linux\" it also grows in whole segments and, as in Linux, twice as fast if \
-                     acknowledgements cover two segments; no initial ssthresh of 100 segments, which older versions of Linux \
-                     had",
-    };
+about! { Bic:
+    name: "bic",
+    aliases: ["bic-tcp"],
+    title: "BIC",
+    class: "loss",
+    year: 2004,
+    source: "Xu, Harfoush and Rhee, INFOCOM 2004; Linux net/ipv4/tcp_bic.c",
+    deviations: "follows Linux, which covers a quarter of the distance where the paper halves it; the window grows by \
+                 fractions of a segment per credited segment, whatever an acknowledgement covers; with rules = \
+                 \"linux\" it also grows in whole segments and, as in Linux, twice as fast if acknowledgements cover \
+                 two segments; no initial ssthresh of 100 segments, which older versions of Linux had",
 }

@@ -7,9 +7,6 @@ mod ns3;
 mod ns3_of_2014;
 mod published;
 
-use crate::about::{About, Listed};
-use crate::{choice, parameters};
-
 choice! {
     /// How gamma is determined.
     pub enum GammaRule {
@@ -45,20 +42,18 @@ variants! {
     }
 }
 
-impl Listed for Compound {
-    const ABOUT: About = About {
-        name: "compound",
-        aliases: &["c-tcp", "ctcp"],
-        title: "Compound TCP",
-        class: "hybrid",
-        year: 2006,
-        source: "Tan, Song, Zhang and Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp-02",
-        deviations: "the delay window grows with the total window to the power k, as in the paper, not with its own \
-                     size, as in the draft; when the window is at most the low window, the delay window becomes part of \
-                     the loss window, so that a loss halves the window, as in Reno; reductions apply to the flight size \
-                     (RFC 5681 equation 4), which the two windows share in proportion; the base RTT is the minimum \
-                     sample since the last timeout; rules = \"ns3\" is a module for ns-3, with its overflows of 32-bit windows; \
-                     rules = \"linux\" is a module as ns-2 runs it, which never begins anew after a pause; rules = \
-                     \"ns3-2014\" is another for ns-3, in whose recovery the delay window is kept there and not here",
-    };
+about! { Compound:
+    name: "compound",
+    aliases: ["c-tcp", "ctcp"],
+    title: "Compound TCP",
+    class: "hybrid",
+    year: 2006,
+    source: "Tan, Song, Zhang and Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp-02",
+    deviations: "the delay window grows with the total window to the power k, as in the paper, not with its own size, \
+                 as in the draft; when the window is at most the low window, the delay window becomes part of the loss \
+                 window, so that a loss halves the window, as in Reno; reductions apply to the flight size (RFC 5681 \
+                 equation 4), which the two windows share in proportion; the base RTT is the minimum sample since the \
+                 last timeout; rules = \"ns3\" is a module for ns-3, with its overflows of 32-bit windows; rules = \
+                 \"linux\" is a module as ns-2 runs it, which never begins anew after a pause; rules = \"ns3-2014\" is \
+                 another for ns-3, in whose recovery the delay window is kept there and not here",
 }

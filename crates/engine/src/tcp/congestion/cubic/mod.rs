@@ -7,8 +7,6 @@ mod ns3_of_2014;
 mod published;
 
 use super::CongestionEvent;
-use crate::about::{About, Listed};
-use crate::parameters;
 use crate::time::Duration;
 
 parameters! {
@@ -34,26 +32,23 @@ variants! {
     }
 }
 
-impl Listed for Cubic {
-    const ABOUT: About = About {
-        name: "cubic",
-        aliases: &["tcp-cubic"],
-        title: "CUBIC",
-        class: "loss",
-        year: 2023,
-        source: "RFC 9438",
-        deviations: "the window grows per credited segment, not per acknowledgement as in section 4.4: a stack that \
-                     counts acknowledgements credits one segment for each, as in the RFC; a stack that counts bytes \
-                     behaves like Linux; W_est grows by the same credit and so estimates Reno on the same stack; where \
-                     W_cubic < W_est < cwnd the window waits for W_est and does not fall to it; a stage that starts \
-                     above W_max has its plateau there (K = 0); a loss is known to be spurious (section 4.9) only with \
-                     recovery = \"rack\", and RFC 4015's change of the timer after a spurious timeout is left out; rules = \
-                     \"linux\" is the arithmetic of Linux 6.1, where a spurious loss gives back cwnd and ssthresh alone, \
-                     an estimate of Reno never grows by more than 0.53 segments a round trip and the window by at least \
-                     5 % before the first loss; rules = \"ns3\" is that of ns-3.48, whose time does not stop while the \
-                     window is not used; rules = \"ns3-2014\" takes the RTTs that the stack gives, where that \
-                     module takes timestamps",
-    };
+about! { Cubic:
+    name: "cubic",
+    aliases: ["tcp-cubic"],
+    title: "CUBIC",
+    class: "loss",
+    year: 2023,
+    source: "RFC 9438",
+    deviations: "the window grows per credited segment, not per acknowledgement as in section 4.4: a stack that counts \
+                 acknowledgements credits one segment for each, as in the RFC; a stack that counts bytes behaves like \
+                 Linux; W_est grows by the same credit and so estimates Reno on the same stack; where W_cubic < W_est \
+                 < cwnd the window waits for W_est and does not fall to it; a stage that starts above W_max has its \
+                 plateau there (K = 0); a loss is known to be spurious (section 4.9) only with recovery = \"rack\", \
+                 and RFC 4015's change of the timer after a spurious timeout is left out; rules = \"linux\" is the \
+                 arithmetic of Linux 6.1, where a spurious loss gives back cwnd and ssthresh alone, an estimate of \
+                 Reno never grows by more than 0.53 segments a round trip and the window by at least 5 % before the \
+                 first loss; rules = \"ns3\" is that of ns-3.48, whose time does not stop while the window is not \
+                 used; rules = \"ns3-2014\" takes the RTTs that the stack gives, where that module takes timestamps",
 }
 
 impl CubicParameters {

@@ -7,9 +7,6 @@ mod table;
 
 use table::LAST_WINDOW;
 
-use crate::about::{About, Listed};
-use crate::parameters;
-
 parameters! {
     pub struct HighSpeedParameters {
         low_window: f64 = 38.0, in 2 .. 10000, "Window, in segments, up to which it behaves like Reno: Low_Window", "RFC 3649 section 5";
@@ -29,20 +26,18 @@ variants! {
     }
 }
 
-impl Listed for HighSpeed {
-    const ABOUT: About = About {
-        name: "hstcp",
-        aliases: &["highspeed", "hs-tcp", "hs_tcp"],
-        title: "HighSpeed TCP",
-        class: "loss",
-        year: 2003,
-        source: "RFC 3649",
-        deviations: "a(w) and b(w) follow the formulas of section 7, not the rounded table of appendix B, and a(w) is at \
-                     least Reno's one segment; beyond the end of that table b(w) is constant and a(w) keeps growing \
-                     (Linux keeps both at the last row); with rules = \"linux\" both are the table's, and an \
-                     acknowledgement counts once, however many segments it covers; with rules = \"ns3\" both are the table's; slow start is the one chosen for the flow, without limited slow \
-                     start (RFC 3742)",
-    };
+about! { HighSpeed:
+    name: "hstcp",
+    aliases: ["highspeed", "hs-tcp", "hs_tcp"],
+    title: "HighSpeed TCP",
+    class: "loss",
+    year: 2003,
+    source: "RFC 3649",
+    deviations: "a(w) and b(w) follow the formulas of section 7, not the rounded table of appendix B, and a(w) is at \
+                 least Reno's one segment; beyond the end of that table b(w) is constant and a(w) keeps growing (Linux \
+                 keeps both at the last row); with rules = \"linux\" both are the table's, and an acknowledgement \
+                 counts once, however many segments it covers; with rules = \"ns3\" both are the table's; slow start \
+                 is the one chosen for the flow, without limited slow start (RFC 3742)",
 }
 
 impl HighSpeedParameters {

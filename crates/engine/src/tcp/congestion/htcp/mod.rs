@@ -6,8 +6,6 @@ mod linux;
 mod ns3;
 mod published;
 
-use crate::about::{About, Listed};
-use crate::parameters;
 use crate::time::Duration;
 
 parameters! {
@@ -30,17 +28,15 @@ variants! {
     }
 }
 
-impl Listed for HTcp {
-    const ABOUT: About = About {
-        name: "htcp",
-        aliases: &["h-tcp"],
-        title: "H-TCP",
-        class: "loss",
-        year: 2004,
-        source: "Leith and Shorten, PFLDnet 2004; draft-leith-tcp-htcp-06; Linux net/ipv4/tcp_htcp.c",
-        deviations: "the window never grows faster than in slow start; throughput is not measured during fast recovery; \
-                     time counts from the start of a congestion episode; rules = \"linux\" is the arithmetic of Linux \
-                     6.1, which counts it from the end of recovery, rounds the factor of growth down, and sets beta to \
-                     beta_min on paths below 10 ms and at one more loss after the throughput has changed",
-    };
+about! { HTcp:
+    name: "htcp",
+    aliases: ["h-tcp"],
+    title: "H-TCP",
+    class: "loss",
+    year: 2004,
+    source: "Leith and Shorten, PFLDnet 2004; draft-leith-tcp-htcp-06; Linux net/ipv4/tcp_htcp.c",
+    deviations: "the window never grows faster than in slow start; throughput is not measured during fast recovery; \
+                 time counts from the start of a congestion episode; rules = \"linux\" is the arithmetic of Linux 6.1, \
+                 which counts it from the end of recovery, rounds the factor of growth down, and sets beta to beta_min \
+                 on paths below 10 ms and at one more loss after the throughput has changed",
 }

@@ -5,8 +5,6 @@
 mod linux;
 mod published;
 
-use crate::about::{About, Listed};
-use crate::parameters;
 use crate::time::Duration;
 
 parameters! {
@@ -24,17 +22,15 @@ variants! {
     }
 }
 
-impl Listed for Hybla {
-    const ABOUT: About = About {
-        name: "hybla",
-        aliases: &["tcp-hybla"],
-        title: "TCP Hybla",
-        class: "loss",
-        year: 2004,
-        source: "Caini and Firrincieli, International Journal of Satellite Communications and Networking 22 (2004)",
-        deviations: "rho follows the minimum RTT, as in ns-3 and, smoothed, in Linux; neither the initial window nor \
-                     ssthresh is multiplied by rho; with rules = \"linux\" an acknowledgement counts once, however many \
-                     segments it covers, and the initial window is rho; packets are not paced, although the paper recommends it; the slow \
-                     start chosen for the flow is ignored",
-    };
+about! { Hybla:
+    name: "hybla",
+    aliases: ["tcp-hybla"],
+    title: "TCP Hybla",
+    class: "loss",
+    year: 2004,
+    source: "Caini and Firrincieli, International Journal of Satellite Communications and Networking 22 (2004)",
+    deviations: "rho follows the minimum RTT, as in ns-3 and, smoothed, in Linux; neither the initial window nor \
+                 ssthresh is multiplied by rho; with rules = \"linux\" an acknowledgement counts once, however many \
+                 segments it covers, and the initial window is rho; packets are not paced, although the paper \
+                 recommends it; the slow start chosen for the flow is ignored",
 }

@@ -5,9 +5,6 @@
 mod linux;
 mod published;
 
-use crate::about::{About, Listed};
-use crate::parameters;
-
 parameters! {
     pub struct IllinoisParameters {
         alpha_min: f64 = 0.3, in 0.001 .. 1, "Growth per round trip at maximum delay, in segments", "Liu, Basar and Srikant 2006; Linux tcp_illinois.c, ALPHA_MIN";
@@ -30,16 +27,13 @@ variants! {
     }
 }
 
-impl Listed for Illinois {
-    const ABOUT: About = About {
-        name: "illinois",
-        aliases: &[],
-        title: "TCP Illinois",
-        class: "hybrid",
-        year: 2006,
-        source: "Liu, Basar and Srikant, VALUETOOLS 2006; Linux net/ipv4/tcp_illinois.c",
-        deviations: "the window never grows faster than in slow start; RTT samples during fast recovery are ignored; \
-                     with rules = \"linux\" they are taken, so that the queue of a slow start that overshoots is the \
-                     maximum delay from then on, as in Linux",
-    };
+about! { Illinois:
+    name: "illinois",
+    title: "TCP Illinois",
+    class: "hybrid",
+    year: 2006,
+    source: "Liu, Basar and Srikant, VALUETOOLS 2006; Linux net/ipv4/tcp_illinois.c",
+    deviations: "the window never grows faster than in slow start; RTT samples during fast recovery are ignored; with \
+                 rules = \"linux\" they are taken, so that the queue of a slow start that overshoots is the maximum \
+                 delay from then on, as in Linux",
 }

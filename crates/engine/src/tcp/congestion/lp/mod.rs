@@ -7,9 +7,6 @@ mod linux;
 mod ns3;
 mod published;
 
-use crate::about::{About, Listed};
-use crate::parameters;
-
 parameters! {
     pub struct LpParameters {
         delta: f64 = 0.15, in 0 .. 1, "Share of the range of delays above which the smoothed delay indicates congestion", "Kuzmanovic and Knightly 2003; Linux tcp_lp.c, 15 / 100";
@@ -27,18 +24,16 @@ variants! {
     }
 }
 
-impl Listed for Lp {
-    const ABOUT: About = About {
-        name: "lp",
-        aliases: &["tcp-lp"],
-        title: "TCP-LP",
-        class: "delay",
-        year: 2003,
-        source: "Kuzmanovic and Knightly, INFOCOM 2003; constants of Linux tcp_lp.c",
-        deviations: "as in Linux, the maximum delay is the second-largest sample; as in the paper and unlike in Linux, \
-                     minimum and maximum delay are kept for the whole connection, even after an indication, and \
-                     indications count only in congestion avoidance, and not within a round trip of the last reduction; \
-                     they act on acknowledgements that may grow the window; round trips are smoothed RTTs; with rules \
-                     linux all this is as there, with timestamps that have no random offset (tcp_timestamps = 2)",
-    };
+about! { Lp:
+    name: "lp",
+    aliases: ["tcp-lp"],
+    title: "TCP-LP",
+    class: "delay",
+    year: 2003,
+    source: "Kuzmanovic and Knightly, INFOCOM 2003; constants of Linux tcp_lp.c",
+    deviations: "as in Linux, the maximum delay is the second-largest sample; as in the paper and unlike in Linux, \
+                 minimum and maximum delay are kept for the whole connection, even after an indication, and \
+                 indications count only in congestion avoidance, and not within a round trip of the last reduction; \
+                 they act on acknowledgements that may grow the window; round trips are smoothed RTTs; with rules \
+                 linux all this is as there, with timestamps that have no random offset (tcp_timestamps = 2)",
 }

@@ -4,9 +4,6 @@
 mod linux;
 mod published;
 
-use crate::about::{About, Listed};
-use crate::parameters;
-
 parameters! {
     pub struct ScalableParameters {
         a: f64 = 0.01, in 0 .. 1, "Growth per acknowledged segment, in segments", "Kelly 2003; Linux tcp_scalable.c, TCP_SCALABLE_AI_CNT";
@@ -22,15 +19,13 @@ variants! {
     }
 }
 
-impl Listed for Scalable {
-    const ABOUT: About = About {
-        name: "scalable",
-        aliases: &["stcp"],
-        title: "Scalable TCP",
-        class: "loss",
-        year: 2003,
-        source: "Kelly, ACM SIGCOMM CCR 33 (2003)",
-        deviations: "the window grows as in Reno while that is faster, up to 1/a segments, and b applies to windows of \
-                     any size, both as in Linux tcp_scalable.c; the paper uses Reno for windows below a fixed size",
-    };
+about! { Scalable:
+    name: "scalable",
+    aliases: ["stcp"],
+    title: "Scalable TCP",
+    class: "loss",
+    year: 2003,
+    source: "Kelly, ACM SIGCOMM CCR 33 (2003)",
+    deviations: "the window grows as in Reno while that is faster, up to 1/a segments, and b applies to windows of any \
+                 size, both as in Linux tcp_scalable.c; the paper uses Reno for windows below a fixed size",
 }

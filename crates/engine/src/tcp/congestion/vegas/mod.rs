@@ -5,9 +5,6 @@ mod linux;
 mod ns2;
 mod published;
 
-use crate::about::{About, Listed};
-use crate::parameters;
-
 parameters! {
     pub struct VegasParameters {
         alpha: u64 = 2, in 0 .. 1000000, "Backlog, in packets, below which the window grows", "Linux tcp_vegas.c, alpha; Brakmo and Peterson 1995 try 1 and 2";
@@ -27,20 +24,18 @@ variants! {
     }
 }
 
-impl Listed for Vegas {
-    const ABOUT: About = About {
-        name: "vegas",
-        aliases: &["tcp-vegas"],
-        title: "Vegas",
-        class: "delay",
-        year: 1995,
-        source: "Brakmo and Peterson, IEEE JSAC 13 (1995); constants and estimator of Linux tcp_vegas.c and ns-3 tcp-vegas.cc",
-        deviations: "no retransmission rule of Vegas's own: the stack recovers losses; as in Linux, the actual rate is \
-                     the window over the minimum RTT of a round, slow start by default doubles the window every round \
-                     trip and falls to the measured rate at its end, and a round with fewer than three RTT samples \
-                     follows Reno; as in ns-3, the backlog is in whole packets, rounded up, and with rules linux down; \
-                     the base RTT is the minimum of all samples; rules ns2 leave retransmission on an expired \
-                     fine-grained timer and the window of two segments after a timeout to the stack; with a stack \
-                     without timestamps, which times one segment per round, the window follows Reno",
-    };
+about! { Vegas:
+    name: "vegas",
+    aliases: ["tcp-vegas"],
+    title: "Vegas",
+    class: "delay",
+    year: 1995,
+    source: "Brakmo and Peterson, IEEE JSAC 13 (1995); constants and estimator of Linux tcp_vegas.c and ns-3 tcp-vegas.cc",
+    deviations: "no retransmission rule of Vegas's own: the stack recovers losses; as in Linux, the actual rate is the \
+                 window over the minimum RTT of a round, slow start by default doubles the window every round trip and \
+                 falls to the measured rate at its end, and a round with fewer than three RTT samples follows Reno; as \
+                 in ns-3, the backlog is in whole packets, rounded up, and with rules linux down; the base RTT is the \
+                 minimum of all samples; rules ns2 leave retransmission on an expired fine-grained timer and the \
+                 window of two segments after a timeout to the stack; with a stack without timestamps, which times one \
+                 segment per round, the window follows Reno",
 }

@@ -5,9 +5,6 @@
 mod linux;
 mod published;
 
-use crate::about::{About, Listed};
-use crate::parameters;
-
 parameters! {
     pub struct VenoParameters {
         beta: f64 = 3.0, in 0 .. 1000000, "Backlog, in segments, from which the path counts as congested", "Fu and Liew 2003; Linux tcp_veno.c, beta";
@@ -24,15 +21,12 @@ variants! {
     }
 }
 
-impl Listed for Veno {
-    const ABOUT: About = About {
-        name: "veno",
-        aliases: &[],
-        title: "TCP Veno",
-        class: "hybrid",
-        year: 2003,
-        source: "Fu and Liew, IEEE JSAC 21 (2003)",
-        deviations: "after a timeout ssthresh follows the same rule as after any loss, as in Linux; with rules linux, the \
-                     slow start chosen for the flow is ignored",
-    };
+about! { Veno:
+    name: "veno",
+    title: "TCP Veno",
+    class: "hybrid",
+    year: 2003,
+    source: "Fu and Liew, IEEE JSAC 21 (2003)",
+    deviations: "after a timeout ssthresh follows the same rule as after any loss, as in Linux; with rules linux, the \
+                 slow start chosen for the flow is ignored",
 }

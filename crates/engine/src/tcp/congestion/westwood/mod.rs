@@ -6,8 +6,6 @@
 mod linux;
 mod published;
 
-use crate::about::{About, Listed};
-use crate::parameters;
 use crate::time::Duration;
 
 parameters! {
@@ -25,17 +23,15 @@ variants! {
     }
 }
 
-impl Listed for Westwood {
-    const ABOUT: About = About {
-        name: "westwood",
-        aliases: &["westwood+", "westwoodplus"],
-        title: "TCP Westwood+",
-        class: "hybrid",
-        year: 2004,
-        source: "Grieco and Mascolo, ACM SIGCOMM CCR 34 (2004); Mascolo et al., MobiCom 2001; Linux tcp_westwood.c",
-        deviations: "bandwidth is not measured during fast recovery: the data acknowledged in it and its duration are \
-                     left out, and duplicate acknowledgements do not count; the estimate is applied at the start of a \
-                     congestion episode, in Linux at the end of recovery; ssthresh is at most the window, and half the \
-                     flight size while there is no estimate; with rules linux all this is as there",
-    };
+about! { Westwood:
+    name: "westwood",
+    aliases: ["westwood+", "westwoodplus"],
+    title: "TCP Westwood+",
+    class: "hybrid",
+    year: 2004,
+    source: "Grieco and Mascolo, ACM SIGCOMM CCR 34 (2004); Mascolo et al., MobiCom 2001; Linux tcp_westwood.c",
+    deviations: "bandwidth is not measured during fast recovery: the data acknowledged in it and its duration are left \
+                 out, and duplicate acknowledgements do not count; the estimate is applied at the start of a \
+                 congestion episode, in Linux at the end of recovery; ssthresh is at most the window, and half the \
+                 flight size while there is no estimate; with rules linux all this is as there",
 }
