@@ -9,6 +9,8 @@ pub mod about;
 mod dispatch;
 #[macro_use]
 pub mod parameter;
+#[macro_use]
+mod state;
 
 mod agenda;
 pub mod application;

@@ -10,11 +10,12 @@ parameters! {
     }
 }
 
-/// The FIFO with an ACK filter.
-#[derive(Debug)]
-pub struct FilteringFifo {
-    queue: BoundedFifo,
-    filter: AckFilter,
+state! {
+    /// The FIFO with an ACK filter.
+    pub FilteringFifo(limit: Limit, parameters: FilteringFifoParameters) {
+        queue: BoundedFifo = BoundedFifo::new(limit),
+        filter: AckFilter = parameters.filter,
+    }
 }
 
 about! { FilteringFifo:
@@ -26,12 +27,6 @@ about! { FilteringFifo:
     source: "RFC 3449 section 5.2.1; Linux net/sched/sch_cake.c, cake_ack_filter",
     deviations: "acknowledgements with options are kept: SACK blocks, of which Linux compares what they cover, and the \
                  counter of Accurate ECN",
-}
-
-impl FilteringFifo {
-    pub fn new(limit: Limit, parameters: FilteringFifoParameters) -> FilteringFifo {
-        FilteringFifo { queue: BoundedFifo::new(limit), filter: parameters.filter }
-    }
 }
 
 impl QueueDiscipline for FilteringFifo {

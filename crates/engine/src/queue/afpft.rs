@@ -10,22 +10,23 @@ parameters! {
     pub struct AfpftParameters {}
 }
 
-/// The AFpFT queue discipline. The tags of a flow increase from packet to packet. Each flow therefore has a FIFO of its
-/// own, and only the heads are sorted.
-#[derive(Debug)]
-pub struct Afpft {
-    limit: Limit,
-    flows: Vec<Flow>,
-    /// Which of these is whose.
-    places: FlowPlaces,
-    packets: u64,
-    bytes: u64,
-    /// The tag of the packet sent last.
-    virtual_time: u64,
-    /// The flows with packets queued. The value is higher the lower the tag of the flow's head.
-    heads: Highest,
-    /// The flows with packets queued, by the tag of their last packet. Created when the limit is first reached.
-    tails: Option<Highest>,
+state! {
+    /// The AFpFT queue discipline. The tags of a flow increase from packet to packet. Each flow therefore has a FIFO of its
+    /// own, and only the heads are sorted.
+    pub Afpft(limit: Limit, _parameters: AfpftParameters) {
+        limit: Limit = limit,
+        flows: Vec<Flow>,
+        /// Which of these is whose.
+        places: FlowPlaces,
+        packets: u64,
+        bytes: u64,
+        /// The tag of the packet sent last.
+        virtual_time: u64,
+        /// The flows with packets queued. The value is higher the lower the tag of the flow's head.
+        heads: Highest,
+        /// The flows with packets queued, by the tag of their last packet. Created when the limit is first reached.
+        tails: Option<Highest>,
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -59,19 +60,6 @@ about! { Afpft:
 }
 
 impl Afpft {
-    pub fn new(limit: Limit, _parameters: AfpftParameters) -> Afpft {
-        Afpft {
-            limit,
-            flows: Vec::new(),
-            places: FlowPlaces::default(),
-            packets: 0,
-            bytes: 0,
-            virtual_time: 0,
-            heads: Highest::default(),
-            tails: None,
-        }
-    }
-
     fn has_room_for(&self, size: u64) -> bool {
         !self.limit.would_be_exceeded(self.packets + 1, self.bytes + size)
     }

@@ -26,11 +26,12 @@ const GREATEST_BOTTOM: f64 = 0.01;
 /// The rate at which the link sends one 1000-byte packet per 100 ms, in bits per second (ns-2.35, queue/red.cc).
 const BOTTOM_RATE: f64 = 80_000.0;
 
-#[derive(Debug)]
-pub struct Ared {
-    parameters: AredParameters,
-    queue: RedQueue,
-    bottom: f64,
+state! {
+    pub Ared(limit: Limit, parameters: AredParameters) {
+        parameters: AredParameters = parameters,
+        queue: RedQueue = RedQueue::new(limit, parameters.red.clone()),
+        bottom: f64 = parameters.bottom,
+    }
 }
 
 about! { Ared:
@@ -46,11 +47,6 @@ about! { Ared:
 }
 
 impl Ared {
-    pub fn new(limit: Limit, parameters: AredParameters) -> Ared {
-        let queue = RedQueue::new(limit, parameters.red.clone());
-        Ared { bottom: parameters.bottom, parameters, queue }
-    }
-
     /// The average queue length, in bytes or packets as configured.
     pub fn average(&self) -> f64 {
         self.queue.average().value()

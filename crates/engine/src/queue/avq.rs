@@ -20,22 +20,23 @@ parameters! {
 /// The initial virtual capacity, as a share of the link's capacity (ns-2 tcl/lib/ns-default.tcl, Queue/Vq, `ecnlim_`).
 const FIRST_SHARE: f64 = 0.8;
 
-#[derive(Debug)]
-pub struct Avq {
-    parameters: AvqParameters,
-    queue: BoundedFifo,
-    /// The size of the virtual buffer, in bytes. Equal to the limit.
-    virtual_buffer: f64,
-    /// The capacity of the link, in bytes per second.
-    capacity: f64,
-    /// The capacity of the virtual queue, in bytes per second.
-    virtual_capacity: f64,
-    /// The length of the virtual queue, in bytes.
-    virtual_queue: f64,
-    /// When the length of the virtual queue was last updated.
-    served_at: Time,
-    /// When the virtual capacity was last updated.
-    adapted_at: Time,
+state! {
+    pub Avq(limit: Limit, parameters: AvqParameters) {
+        parameters: AvqParameters = parameters,
+        queue: BoundedFifo = BoundedFifo::new(limit),
+        /// The size of the virtual buffer, in bytes. Equal to the limit.
+        virtual_buffer: f64 = limit.in_bytes(parameters.mean_packet_size) as f64,
+        /// The capacity of the link, in bytes per second.
+        capacity: f64,
+        /// The capacity of the virtual queue, in bytes per second.
+        virtual_capacity: f64,
+        /// The length of the virtual queue, in bytes.
+        virtual_queue: f64,
+        /// When the length of the virtual queue was last updated.
+        served_at: Time,
+        /// When the virtual capacity was last updated.
+        adapted_at: Time,
+    }
 }
 
 about! { Avq:
@@ -51,19 +52,6 @@ about! { Avq:
 }
 
 impl Avq {
-    pub fn new(limit: Limit, parameters: AvqParameters) -> Avq {
-        Avq {
-            queue: BoundedFifo::new(limit),
-            virtual_buffer: limit.in_bytes(parameters.mean_packet_size) as f64,
-            parameters,
-            capacity: 0.0,
-            virtual_capacity: 0.0,
-            virtual_queue: 0.0,
-            served_at: Time::ZERO,
-            adapted_at: Time::ZERO,
-        }
-    }
-
     /// The length of the virtual queue after the latest arrival, in bytes.
     pub fn virtual_queue(&self) -> f64 {
         self.virtual_queue

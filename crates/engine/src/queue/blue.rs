@@ -15,14 +15,15 @@ parameters! {
     }
 }
 
-#[derive(Debug)]
-pub struct Blue {
-    parameters: BlueParameters,
-    queue: BoundedFifo,
-    probability: f64,
-    last_update: Time,
-    /// When the link became idle, `None` while it is busy.
-    idle_since: Option<Time>,
+state! {
+    pub Blue(limit: Limit, parameters: BlueParameters) {
+        parameters: BlueParameters = parameters,
+        queue: BoundedFifo = BoundedFifo::new(limit),
+        probability: f64,
+        last_update: Time,
+        /// When the link became idle, `None` while it is busy.
+        idle_since: Option<Time> = Some(Time::ZERO),
+    }
 }
 
 about! { Blue:
@@ -36,16 +37,6 @@ about! { Blue:
 }
 
 impl Blue {
-    pub fn new(limit: Limit, parameters: BlueParameters) -> Blue {
-        Blue {
-            parameters,
-            queue: BoundedFifo::new(limit),
-            probability: 0.0,
-            last_update: Time::ZERO,
-            idle_since: Some(Time::ZERO),
-        }
-    }
-
     pub fn drop_probability(&self) -> f64 {
         self.probability
     }

@@ -14,9 +14,10 @@ parameters! {
     }
 }
 
-#[derive(Debug)]
-pub struct Choke {
-    queue: RedQueue,
+state! {
+    pub Choke(limit: Limit, parameters: ChokeParameters) {
+        queue: RedQueue = RedQueue::new(limit, parameters.red),
+    }
 }
 
 about! { Choke:
@@ -27,12 +28,6 @@ about! { Choke:
     source: "Pan, Prabhakar and Psounis, INFOCOM 2000; Linux net/sched/sch_choke.c",
     deviations: "RED is as in red, gentle by default; one packet is drawn, the variants that draw several are left \
                  out; a match also drops ECN-capable packets, as in Linux",
-}
-
-impl Choke {
-    pub fn new(limit: Limit, parameters: ChokeParameters) -> Choke {
-        Choke { queue: RedQueue::new(limit, parameters.red) }
-    }
 }
 
 impl QueueDiscipline for Choke {

@@ -7,12 +7,13 @@ use crate::packet::Packet;
 
 pub type ChokeCoDelParameters = CoDelParameters;
 
-/// CoDel with CHOKe's comparison.
-#[derive(Debug)]
-pub struct ChokeCoDel {
-    parameters: ChokeCoDelParameters,
-    queue: BoundedFifo,
-    control: CoDelControl,
+state! {
+    /// CoDel with CHOKe's comparison.
+    pub ChokeCoDel(limit: Limit, parameters: ChokeCoDelParameters) {
+        parameters: ChokeCoDelParameters = parameters,
+        queue: BoundedFifo = BoundedFifo::new(limit),
+        control: CoDelControl,
+    }
 }
 
 about! { ChokeCoDel:
@@ -26,12 +27,6 @@ about! { ChokeCoDel:
                  dropping state; only the arrival is dropped, as in the proposal, where CHOKe also drops the drawn \
                  packet, and CoDel still drops at the head; a match also drops ECN-capable packets, as in CHOKe; \
                  otherwise as codel",
-}
-
-impl ChokeCoDel {
-    pub fn new(limit: Limit, parameters: ChokeCoDelParameters) -> ChokeCoDel {
-        ChokeCoDel { parameters, queue: BoundedFifo::new(limit), control: CoDelControl::default() }
-    }
 }
 
 impl QueueDiscipline for ChokeCoDel {

@@ -8,10 +8,11 @@ use crate::time::{Duration, Time};
 
 pub type ChokePieParameters = PieParameters;
 
-/// PIE with CHOKe's comparison.
-#[derive(Debug)]
-pub struct ChokePie {
-    pie: Pie,
+state! {
+    /// PIE with CHOKe's comparison.
+    pub ChokePie(limit: Limit, parameters: ChokePieParameters) {
+        pie: Pie = Pie::new(limit, parameters),
+    }
 }
 
 about! { ChokePie:
@@ -27,10 +28,6 @@ about! { ChokePie:
 }
 
 impl ChokePie {
-    pub fn new(limit: Limit, parameters: ChokePieParameters) -> ChokePie {
-        ChokePie { pie: Pie::new(limit, parameters) }
-    }
-
     pub fn drop_probability(&self) -> f64 {
         self.pie.drop_probability()
     }

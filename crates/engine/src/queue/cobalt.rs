@@ -7,11 +7,12 @@ use crate::packet::Packet;
 
 pub use super::parts::CobaltParameters;
 
-#[derive(Debug)]
-pub struct Cobalt {
-    settings: CobaltSettings,
-    queue: BoundedFifo,
-    control: CobaltControl,
+state! {
+    pub Cobalt(limit: Limit, parameters: CobaltParameters) {
+        settings: CobaltSettings = CobaltSettings::new(&parameters),
+        queue: BoundedFifo = BoundedFifo::new(limit),
+        control: CobaltControl,
+    }
 }
 
 about! { Cobalt:
@@ -26,11 +27,6 @@ about! { Cobalt:
 }
 
 impl Cobalt {
-    pub fn new(limit: Limit, parameters: CobaltParameters) -> Cobalt {
-        let settings = CobaltSettings::new(&parameters);
-        Cobalt { settings, queue: BoundedFifo::new(limit), control: CobaltControl::default() }
-    }
-
     /// The drop probability of BLUE.
     pub fn drop_probability(&self) -> f64 {
         self.control.drop_probability()

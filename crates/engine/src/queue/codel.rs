@@ -7,11 +7,12 @@ use crate::packet::Packet;
 
 pub use super::parts::CoDelParameters;
 
-#[derive(Debug)]
-pub struct CoDel {
-    parameters: CoDelParameters,
-    queue: BoundedFifo,
-    control: CoDelControl,
+state! {
+    pub CoDel(limit: Limit, parameters: CoDelParameters) {
+        parameters: CoDelParameters = parameters,
+        queue: BoundedFifo = BoundedFifo::new(limit),
+        control: CoDelControl,
+    }
 }
 
 about! { CoDel:
@@ -23,12 +24,6 @@ about! { CoDel:
     source: "RFC 8289",
     deviations: "marking, which the RFC leaves open, is as in Linux: at most one packet per dequeue, and with a \
                  ce_threshold every packet that waited longer, with ecn on or off",
-}
-
-impl CoDel {
-    pub fn new(limit: Limit, parameters: CoDelParameters) -> CoDel {
-        CoDel { parameters, queue: BoundedFifo::new(limit), control: CoDelControl::default() }
-    }
 }
 
 impl QueueDiscipline for CoDel {

@@ -17,15 +17,16 @@ parameters! {
     }
 }
 
-/// CoDel with a drop rate that depends on the mean sojourn time.
-#[derive(Debug)]
-pub struct CoDelAdaptive {
-    codel: CoDelParameters,
-    queue: BoundedFifo,
-    control: CoDelControl,
-    /// Mean sojourn time, in picoseconds, and the time of its latest sample.
-    mean: f64,
-    taken: Time,
+state! {
+    /// CoDel with a drop rate that depends on the mean sojourn time.
+    pub CoDelAdaptive(limit: Limit, parameters: CoDelAdaptiveParameters) {
+        codel: CoDelParameters = parameters.codel,
+        queue: BoundedFifo = BoundedFifo::new(limit),
+        control: CoDelControl,
+        /// Mean sojourn time, in picoseconds, and the time of its latest sample.
+        mean: f64,
+        taken: Time,
+    }
 }
 
 about! { CoDelAdaptive:
@@ -41,16 +42,6 @@ about! { CoDelAdaptive:
 }
 
 impl CoDelAdaptive {
-    pub fn new(limit: Limit, parameters: CoDelAdaptiveParameters) -> CoDelAdaptive {
-        CoDelAdaptive {
-            codel: parameters.codel,
-            queue: BoundedFifo::new(limit),
-            control: CoDelControl::default(),
-            mean: 0.0,
-            taken: Time::ZERO,
-        }
-    }
-
     pub fn mean_sojourn(&self) -> Duration {
         Duration(self.mean as u64)
     }

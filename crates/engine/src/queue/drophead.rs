@@ -10,9 +10,10 @@ parameters! {
     pub struct DropHeadParameters {}
 }
 
-#[derive(Debug)]
-pub struct DropHead {
-    queue: BoundedFifo,
+state! {
+    pub DropHead(limit: Limit, _parameters: DropHeadParameters) {
+        queue: BoundedFifo = BoundedFifo::new(limit),
+    }
 }
 
 about! { DropHead:
@@ -24,12 +25,6 @@ about! { DropHead:
     source: "Lakshman, Neidhardt and Ott, INFOCOM 1996; Linux net/sched/sch_fifo.c, pfifo_head_drop",
     deviations: "the limit may also be in bytes, so that an arrival may drop more than one packet; a packet larger \
                  than the limit is itself dropped",
-}
-
-impl DropHead {
-    pub fn new(limit: Limit, _parameters: DropHeadParameters) -> DropHead {
-        DropHead { queue: BoundedFifo::new(limit) }
-    }
 }
 
 impl QueueDiscipline for DropHead {

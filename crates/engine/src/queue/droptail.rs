@@ -7,9 +7,10 @@ parameters! {
     pub struct DropTailParameters {}
 }
 
-#[derive(Debug)]
-pub struct DropTail {
-    queue: BoundedFifo,
+state! {
+    pub DropTail(limit: Limit, _parameters: DropTailParameters) {
+        queue: BoundedFifo = BoundedFifo::new(limit),
+    }
 }
 
 about! { DropTail:
@@ -20,12 +21,6 @@ about! { DropTail:
     year: 1988,
     source: "RFC 7567 section 2: the default of routers",
     deviations: "none",
-}
-
-impl DropTail {
-    pub fn new(limit: Limit, _parameters: DropTailParameters) -> DropTail {
-        DropTail { queue: BoundedFifo::new(limit) }
-    }
 }
 
 impl QueueDiscipline for DropTail {

@@ -16,16 +16,17 @@ parameters! {
 /// The chain of active queues.
 const ACTIVE: usize = 0;
 
-#[derive(Debug)]
-pub struct Drr {
-    quantum: u64,
-    hash: FlowHash,
-    queues: FlowQueues,
-    active: Chains<1>,
-    /// The deficit of each queue, in bytes.
-    deficits: Box<[u64]>,
-    /// Whether the first queue has received its quantum for this turn.
-    granted: bool,
+state! {
+    pub Drr(limit: Limit, parameters: DrrParameters) {
+        quantum: u64 = parameters.quantum.0,
+        hash: FlowHash,
+        /// The deficit of each queue, in bytes.
+        deficits: Box<[u64]> = vec![0; parameters.queues as usize].into(),
+        queues: FlowQueues = FlowQueues::new(deficits.len(), Measure::Bytes, limit),
+        active: Chains<1> = Chains::new(deficits.len()),
+        /// Whether the first queue has received its quantum for this turn.
+        granted: bool,
+    }
 }
 
 about! { Drr:
@@ -40,18 +41,6 @@ about! { Drr:
 }
 
 impl Drr {
-    pub fn new(limit: Limit, parameters: DrrParameters) -> Drr {
-        let count = parameters.queues as usize;
-        Drr {
-            quantum: parameters.quantum.0,
-            hash: FlowHash::default(),
-            queues: FlowQueues::new(count, Measure::Bytes, limit),
-            active: Chains::new(count),
-            deficits: vec![0; count].into(),
-            granted: false,
-        }
-    }
-
     /// Removes the head of a queue. A queue that becomes empty becomes inactive and loses its deficit.
     fn take(&mut self, queue: usize) -> Option<Queued> {
         let head = self.queues.pop(queue);

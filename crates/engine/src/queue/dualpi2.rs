@@ -61,17 +61,18 @@ impl Side {
     }
 }
 
-#[derive(Debug)]
-pub struct DualPi2 {
-    limit: Limit,
-    parameters: DualPi2Parameters,
-    l4s: Side,
-    classic: Side,
-    /// The base probability (p').
-    base_probability: f64,
-    delay_before: Duration,
-    /// The credit of weighted round robin, in bytes. Above zero, the Classic queue is served.
-    credit: f64,
+state! {
+    pub DualPi2(limit: Limit, parameters: DualPi2Parameters) {
+        limit: Limit = limit,
+        parameters: DualPi2Parameters = parameters,
+        l4s: Side,
+        classic: Side,
+        /// The base probability (p').
+        base_probability: f64,
+        delay_before: Duration,
+        /// The credit of weighted round robin, in bytes. Above zero, the Classic queue is served.
+        credit: f64,
+    }
 }
 
 about! { DualPi2:
@@ -87,18 +88,6 @@ about! { DualPi2:
 }
 
 impl DualPi2 {
-    pub fn new(limit: Limit, parameters: DualPi2Parameters) -> DualPi2 {
-        DualPi2 {
-            limit,
-            parameters,
-            l4s: Side::default(),
-            classic: Side::default(),
-            base_probability: 0.0,
-            delay_before: Duration::ZERO,
-            credit: 0.0,
-        }
-    }
-
     pub fn base_probability(&self) -> f64 {
         self.base_probability
     }

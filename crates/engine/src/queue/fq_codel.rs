@@ -21,15 +21,16 @@ parameters! {
     }
 }
 
-#[derive(Debug)]
-pub struct FqCoDel {
-    quantum: u64,
-    drop_batch: u64,
-    codel: CoDelParameters,
-    hash: FlowHash,
-    queues: FlowQueues,
-    controls: Box<[CoDelControl]>,
-    rotation: Rotation,
+state! {
+    pub FqCoDel(limit: Limit, parameters: FqCoDelParameters) {
+        quantum: u64 = parameters.quantum.0,
+        drop_batch: u64 = parameters.drop_batch,
+        codel: CoDelParameters = parameters.codel,
+        hash: FlowHash,
+        controls: Box<[CoDelControl]> = vec![CoDelControl::default(); parameters.queues as usize].into(),
+        queues: FlowQueues = FlowQueues::new(controls.len(), Measure::Bytes, limit),
+        rotation: Rotation = Rotation::new(controls.len()),
+    }
 }
 
 about! { FqCoDel:
@@ -47,19 +48,6 @@ about! { FqCoDel:
 }
 
 impl FqCoDel {
-    pub fn new(limit: Limit, parameters: FqCoDelParameters) -> FqCoDel {
-        let count = parameters.queues as usize;
-        FqCoDel {
-            quantum: parameters.quantum.0,
-            drop_batch: parameters.drop_batch,
-            codel: parameters.codel,
-            hash: FlowHash::default(),
-            queues: FlowQueues::new(count, Measure::Bytes, limit),
-            controls: vec![CoDelControl::default(); count].into(),
-            rotation: Rotation::new(count),
-        }
-    }
-
     /// Drops at the head of the queue with the most bytes until half of its bytes are dropped (section 4.1.3).
     fn drop_from_longest(&mut self, context: &mut Context) {
         let Some(longest) = self.queues.longest() else { return };

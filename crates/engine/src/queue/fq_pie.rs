@@ -21,17 +21,21 @@ parameters! {
 /// Linux, net/sched/sch_pie.c, pie_calculate_probability, which FQ-PIE shares.
 const HIGH_DELAY: Duration = Duration::from_milliseconds(250);
 
-#[derive(Debug)]
-pub struct FqPie {
-    quantum: u64,
-    pie: PieParameters,
-    hash: FlowHash,
-    queues: FlowQueues,
-    controls: Box<[PieControl]>,
-    rotation: Rotation,
-    /// The queues whose control is not at rest. Only these are updated.
-    moving: Vec<u32>,
-    is_moving: Box<[bool]>,
+state! {
+    pub FqPie(limit: Limit, parameters: FqPieParameters) {
+        quantum: u64 = parameters.quantum.0,
+        pie: PieParameters = match parameters.pie.rules {
+            QueueRules::Linux => PieParameters { high_delay: HIGH_DELAY, ..parameters.pie },
+            QueueRules::Published => parameters.pie,
+        },
+        hash: FlowHash,
+        controls: Box<[PieControl]> = (0..parameters.queues as usize).map(|_| PieControl::new(&pie)).collect(),
+        queues: FlowQueues = FlowQueues::new(controls.len(), Measure::Bytes, limit),
+        rotation: Rotation = Rotation::new(controls.len()),
+        /// The queues whose control is not at rest. Only these are updated.
+        moving: Vec<u32> = Vec::with_capacity(controls.len()),
+        is_moving: Box<[bool]> = vec![false; controls.len()].into(),
+    }
 }
 
 about! { FqPie:
@@ -44,26 +48,6 @@ about! { FqPie:
     deviations: "PIE is RFC 8033's as in `pie`, with timestamps, and so without Linux's two points above 250 ms, \
                  except with rules linux; no limit by default (10240 packets in Linux); at the limit arrivals are \
                  dropped as in Linux, where ns-3 drops half of the fattest queue; no memory limit",
-}
-
-impl FqPie {
-    pub fn new(limit: Limit, parameters: FqPieParameters) -> FqPie {
-        let count = parameters.queues as usize;
-        let mut pie = parameters.pie;
-        if pie.rules == QueueRules::Linux {
-            pie.high_delay = HIGH_DELAY;
-        }
-        FqPie {
-            quantum: parameters.quantum.0,
-            hash: FlowHash::default(),
-            queues: FlowQueues::new(count, Measure::Bytes, limit),
-            controls: (0..count).map(|_| PieControl::new(&pie)).collect(),
-            pie,
-            rotation: Rotation::new(count),
-            moving: Vec::with_capacity(count),
-            is_moving: vec![false; count].into(),
-        }
-    }
 }
 
 impl QueueDiscipline for FqPie {

@@ -36,18 +36,19 @@ struct Flow {
     strikes: u32,
 }
 
-#[derive(Debug)]
-pub struct Fred {
-    parameters: FredParameters,
-    queue: BoundedFifo,
-    average: AverageQueue,
-    curve: DropCurve,
-    spacing: DropSpacing,
-    flows: Vec<Flow>,
-    /// Which of these is whose.
-    places: FlowPlaces,
-    /// The number of flows with packets queued.
-    active: u64,
+state! {
+    pub Fred(limit: Limit, parameters: FredParameters) {
+        parameters: FredParameters = parameters,
+        queue: BoundedFifo = BoundedFifo::new(limit),
+        average: AverageQueue,
+        curve: DropCurve = DropCurve::new(f64::INFINITY, f64::INFINITY, parameters.maximum_probability, false),
+        spacing: DropSpacing,
+        flows: Vec<Flow>,
+        /// Which of these is whose.
+        places: FlowPlaces,
+        /// The number of flows with packets queued.
+        active: u64,
+    }
 }
 
 about! { Fred:
@@ -63,19 +64,6 @@ about! { Fred:
 }
 
 impl Fred {
-    pub fn new(limit: Limit, parameters: FredParameters) -> Fred {
-        Fred {
-            queue: BoundedFifo::new(limit),
-            average: AverageQueue::default(),
-            curve: DropCurve::new(f64::INFINITY, f64::INFINITY, parameters.maximum_probability, false),
-            spacing: DropSpacing::default(),
-            flows: Vec::new(),
-            places: FlowPlaces::default(),
-            active: 0,
-            parameters,
-        }
-    }
-
     /// The average queue length, in packets.
     pub fn average(&self) -> f64 {
         self.average.value()

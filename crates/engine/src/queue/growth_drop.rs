@@ -13,14 +13,15 @@ parameters! {
     }
 }
 
-#[derive(Debug)]
-pub struct GrowthDrop {
-    parameters: GrowthDropParameters,
-    queue: BoundedFifo,
-    /// The queue length at the previous check, in packets and bytes.
-    before: (u64, u64),
-    /// Whether to drop the next arrival.
-    is_due: bool,
+state! {
+    pub GrowthDrop(limit: Limit, parameters: GrowthDropParameters) {
+        parameters: GrowthDropParameters = parameters,
+        queue: BoundedFifo = BoundedFifo::new(limit),
+        /// The queue length at the previous check, in packets and bytes.
+        before: (u64, u64),
+        /// Whether to drop the next arrival.
+        is_due: bool,
+    }
 }
 
 about! { GrowthDrop:
@@ -33,12 +34,6 @@ about! { GrowthDrop:
     deviations: "the report was not available; Hanai et al. say that it monitors the queue length and drops a packet \
                  when the queue grows sharply. Assumed: the length is compared at intervals, and if it has grown by \
                  more than growth the next arrival is dropped, one per interval",
-}
-
-impl GrowthDrop {
-    pub fn new(limit: Limit, parameters: GrowthDropParameters) -> GrowthDrop {
-        GrowthDrop { parameters, queue: BoundedFifo::new(limit), before: (0, 0), is_due: false }
-    }
 }
 
 impl QueueDiscipline for GrowthDrop {

@@ -26,13 +26,14 @@ impl PiParameters {
     }
 }
 
-#[derive(Debug)]
-pub struct Pi {
-    parameters: PiParameters,
-    queue: BoundedFifo,
-    probability: f64,
-    /// The queue length at the latest update, in packets.
-    queue_before: u64,
+state! {
+    pub Pi(limit: Limit, parameters: PiParameters) {
+        parameters: PiParameters = parameters,
+        queue: BoundedFifo = BoundedFifo::new(limit),
+        probability: f64,
+        /// The queue length at the latest update, in packets.
+        queue_before: u64,
+    }
 }
 
 about! { Pi:
@@ -46,10 +47,6 @@ about! { Pi:
 }
 
 impl Pi {
-    pub fn new(limit: Limit, parameters: PiParameters) -> Pi {
-        Pi { parameters, queue: BoundedFifo::new(limit), probability: 0.0, queue_before: 0 }
-    }
-
     pub fn drop_probability(&self) -> f64 {
         self.probability
     }

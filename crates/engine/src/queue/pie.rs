@@ -8,11 +8,12 @@ use crate::time::{Duration, Time};
 
 pub use super::parts::{DelayEstimator, PieParameters, PieScaling};
 
-#[derive(Debug)]
-pub struct Pie {
-    parameters: PieParameters,
-    queue: BoundedFifo,
-    control: PieControl,
+state! {
+    pub Pie(limit: Limit, parameters: PieParameters) {
+        parameters: PieParameters = parameters,
+        queue: BoundedFifo = BoundedFifo::new(limit),
+        control: PieControl = PieControl::new(&parameters),
+    }
 }
 
 about! { Pie:
@@ -27,10 +28,6 @@ about! { Pie:
 }
 
 impl Pie {
-    pub fn new(limit: Limit, parameters: PieParameters) -> Pie {
-        Pie { queue: BoundedFifo::new(limit), control: PieControl::new(&parameters), parameters }
-    }
-
     pub fn drop_probability(&self) -> f64 {
         self.control.drop_probability()
     }

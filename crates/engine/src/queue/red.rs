@@ -9,9 +9,10 @@ use crate::units::Rate;
 
 pub use super::parts::RedParameters;
 
-#[derive(Debug)]
-pub struct Red {
-    queue: RedQueue,
+state! {
+    pub Red(limit: Limit, parameters: RedParameters) {
+        queue: RedQueue = RedQueue::new(limit, parameters),
+    }
 }
 
 about! { Red:
@@ -29,10 +30,6 @@ about! { Red:
 }
 
 impl Red {
-    pub fn new(limit: Limit, parameters: RedParameters) -> Red {
-        Red { queue: RedQueue::new(limit, parameters) }
-    }
-
     /// The average queue length, in bytes or packets as configured.
     pub fn average(&self) -> f64 {
         self.queue.average().value()

@@ -20,15 +20,16 @@ parameters! {
 /// multiple.
 const LIMIT_TO_MAXIMUM: f64 = 2.0;
 
-/// RED with dynamic thresholds.
-#[derive(Debug)]
-pub struct RedDynamic {
-    parameters: RedDynamicParameters,
-    queue: RedQueue,
-    /// The thresholds configured for the link. They are the lower bounds.
-    base: (f64, f64),
-    /// The factor by which the base thresholds are multiplied, at least 1.
-    scale: f64,
+state! {
+    /// RED with dynamic thresholds.
+    pub RedDynamic(limit: Limit, parameters: RedDynamicParameters) {
+        parameters: RedDynamicParameters = parameters,
+        queue: RedQueue = RedQueue::new(limit, parameters.red.clone()),
+        /// The thresholds configured for the link. They are the lower bounds.
+        base: (f64, f64) = (f64::INFINITY, f64::INFINITY),
+        /// The factor by which the base thresholds are multiplied, at least 1.
+        scale: f64 = 1.0,
+    }
 }
 
 about! { RedDynamic:
@@ -45,11 +46,6 @@ about! { RedDynamic:
 }
 
 impl RedDynamic {
-    pub fn new(limit: Limit, parameters: RedDynamicParameters) -> RedDynamic {
-        let queue = RedQueue::new(limit, parameters.red.clone());
-        RedDynamic { parameters, queue, base: (f64::INFINITY, f64::INFINITY), scale: 1.0 }
-    }
-
     pub fn thresholds(&self) -> (f64, f64) {
         (self.queue.curve().minimum(), self.queue.curve().maximum())
     }

@@ -32,16 +32,17 @@ impl RemParameters {
     }
 }
 
-#[derive(Debug)]
-pub struct Rem {
-    parameters: RemParameters,
-    queue: BoundedFifo,
-    /// The number of packets that the link can send between two updates.
-    capacity: f64,
-    /// Bytes that arrived since the latest update.
-    arrived: u64,
-    price: f64,
-    probability: f64,
+state! {
+    pub Rem(limit: Limit, parameters: RemParameters) {
+        parameters: RemParameters = parameters,
+        queue: BoundedFifo = BoundedFifo::new(limit),
+        /// The number of packets that the link can send between two updates.
+        capacity: f64,
+        /// Bytes that arrived since the latest update.
+        arrived: u64,
+        price: f64,
+        probability: f64,
+    }
 }
 
 about! { Rem:
@@ -57,10 +58,6 @@ about! { Rem:
 }
 
 impl Rem {
-    pub fn new(limit: Limit, parameters: RemParameters) -> Rem {
-        Rem { parameters, queue: BoundedFifo::new(limit), capacity: 0.0, arrived: 0, price: 0.0, probability: 0.0 }
-    }
-
     pub fn price(&self) -> f64 {
         self.price
     }

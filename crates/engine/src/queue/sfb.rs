@@ -75,20 +75,21 @@ impl Bins {
 /// The hash of a queued packet in each set of bins. `None` if the set was not in use.
 type Places = [Option<u32>; 2];
 
-#[derive(Debug)]
-pub struct Sfb {
-    parameters: SfbParameters,
-    queue: BoundedFifo,
-    /// The hashes of the queued packets, in queue order.
-    places: Line<Places>,
-    /// The bins in use and those of the next hash function.
-    sets: Box<[Bins; 2]>,
-    /// The index of the set in use.
-    used: usize,
-    rehashed_at: Time,
-    /// The number of packets of unresponsive flows that may still be admitted.
-    tokens: u64,
-    tokens_at: Time,
+state! {
+    pub Sfb(limit: Limit, parameters: SfbParameters) {
+        parameters: SfbParameters = parameters,
+        queue: BoundedFifo = BoundedFifo::new(limit),
+        /// The hashes of the queued packets, in queue order.
+        places: Line<Places>,
+        /// The bins in use and those of the next hash function.
+        sets: Box<[Bins; 2]>,
+        /// The index of the set in use.
+        used: usize,
+        rehashed_at: Time,
+        /// The number of packets of unresponsive flows that may still be admitted.
+        tokens: u64 = parameters.penalty_burst,
+        tokens_at: Time,
+    }
 }
 
 about! { Sfb:
@@ -104,19 +105,6 @@ about! { Sfb:
 }
 
 impl Sfb {
-    pub fn new(limit: Limit, parameters: SfbParameters) -> Sfb {
-        Sfb {
-            queue: BoundedFifo::new(limit),
-            places: Line::default(),
-            sets: Box::default(),
-            used: 0,
-            rehashed_at: Time::ZERO,
-            tokens: parameters.penalty_burst,
-            tokens_at: Time::ZERO,
-            parameters,
-        }
-    }
-
     /// Changes to the next hash function when due. Returns whether the bins of the next one are being updated.
     fn rehash(&mut self, context: &mut Context) -> bool {
         let age = context.now.since(self.rehashed_at);

@@ -16,14 +16,18 @@ parameters! {
     }
 }
 
-#[derive(Debug)]
-pub struct Sfq {
-    parameters: SfqParameters,
-    hash: FlowHash,
-    queues: FlowQueues,
-    rotation: Rotation,
-    /// When the hash changes next.
-    next_perturbation: Time,
+state! {
+    pub Sfq(limit: Limit, parameters: SfqParameters) {
+        parameters: SfqParameters = parameters,
+        hash: FlowHash,
+        queues: FlowQueues = FlowQueues::new(parameters.queues as usize, Measure::Packets, limit),
+        rotation: Rotation = Rotation::new(parameters.queues as usize),
+        /// When the hash changes next.
+        next_perturbation: Time = match parameters.perturbation {
+            Duration::ZERO => Time::NEVER,
+            interval => Time::ZERO + interval,
+        },
+    }
 }
 
 about! { Sfq:
@@ -39,18 +43,6 @@ about! { Sfq:
 }
 
 impl Sfq {
-    pub fn new(limit: Limit, parameters: SfqParameters) -> Sfq {
-        let count = parameters.queues as usize;
-        let interval = parameters.perturbation;
-        Sfq {
-            hash: FlowHash::default(),
-            queues: FlowQueues::new(count, Measure::Packets, limit),
-            rotation: Rotation::new(count),
-            next_perturbation: if interval > Duration::ZERO { Time::ZERO + interval } else { Time::NEVER },
-            parameters,
-        }
-    }
-
     /// Queues a packet, or drops it if its queue is at the maximum depth.
     fn place(&mut self, packet: Packet, since: Option<Time>, context: &mut Context) {
         let queue = self.hash.bucket(&packet, self.parameters.queues, context.random) as usize;

@@ -42,12 +42,13 @@ impl SredParameters {
     }
 }
 
-/// The list of recently seen flows.
-#[derive(Debug)]
-struct Zombies {
-    list: Box<[u64]>,
-    filled: usize,
-    hit_frequency: f64,
+state! {
+    /// The list of recently seen flows.
+    Zombies(length: usize) {
+        list: Box<[u64]> = vec![0; length].into(),
+        filled: usize,
+        hit_frequency: f64,
+    }
 }
 
 impl Zombies {
@@ -69,11 +70,12 @@ impl Zombies {
     }
 }
 
-#[derive(Debug)]
-pub struct Sred {
-    parameters: SredParameters,
-    queue: BoundedFifo,
-    zombies: Zombies,
+state! {
+    pub Sred(limit: Limit, parameters: SredParameters) {
+        parameters: SredParameters = parameters,
+        queue: BoundedFifo = BoundedFifo::new(limit),
+        zombies: Zombies = Zombies::new(parameters.zombies as usize),
+    }
 }
 
 about! { Sred:
@@ -89,11 +91,6 @@ about! { Sred:
 }
 
 impl Sred {
-    pub fn new(limit: Limit, parameters: SredParameters) -> Sred {
-        let list = vec![0; parameters.zombies as usize].into_boxed_slice();
-        Sred { parameters, queue: BoundedFifo::new(limit), zombies: Zombies { list, filled: 0, hit_frequency: 0.0 } }
-    }
-
     /// The hit frequency, approximately the reciprocal of the number of flows.
     pub fn hit_frequency(&self) -> f64 {
         self.zombies.hit_frequency

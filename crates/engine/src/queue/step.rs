@@ -10,10 +10,11 @@ parameters! {
     }
 }
 
-#[derive(Debug)]
-pub struct Step {
-    queue: BoundedFifo,
-    mark: Limit,
+state! {
+    pub Step(limit: Limit, parameters: StepParameters) {
+        queue: BoundedFifo = BoundedFifo::new(limit),
+        mark: Limit = parameters.mark,
+    }
 }
 
 about! { Step:
@@ -25,12 +26,6 @@ about! { Step:
     source: "Alizadeh et al., SIGCOMM 2010, section 3.1",
     deviations: "packets that cannot be marked are dropped at the limit only, where a switch that does it by RED with \
                  equal thresholds drops them at the threshold",
-}
-
-impl Step {
-    pub fn new(limit: Limit, parameters: StepParameters) -> Step {
-        Step { queue: BoundedFifo::new(limit), mark: parameters.mark }
-    }
 }
 
 impl QueueDiscipline for Step {

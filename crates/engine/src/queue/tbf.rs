@@ -15,16 +15,17 @@ parameters! {
 /// The tokens for a byte. One token accrues per picosecond for each bit per second, so the arithmetic is exact.
 const BYTE: u128 = 8 * PICOSECONDS_PER_SECOND as u128;
 
-#[derive(Debug)]
-pub struct Tbf {
-    rate: u64,
-    burst: u128,
-    tokens: u128,
-    /// When the tokens were last counted.
-    counted: Time,
-    /// When the head may be sent, `None` if at once.
-    release: Option<Time>,
-    queue: BoundedFifo,
+state! {
+    pub Tbf(limit: Limit, parameters: TbfParameters) {
+        rate: u64 = parameters.rate.0,
+        burst: u128 = u128::from(parameters.burst.0) * BYTE,
+        tokens: u128 = burst,
+        /// When the tokens were last counted.
+        counted: Time,
+        /// When the head may be sent, `None` if at once.
+        release: Option<Time>,
+        queue: BoundedFifo = BoundedFifo::new(limit),
+    }
 }
 
 about! { Tbf:
@@ -39,19 +40,6 @@ about! { Tbf:
 }
 
 impl Tbf {
-    /// Creates an empty queue and a full bucket.
-    pub fn new(limit: Limit, parameters: TbfParameters) -> Tbf {
-        let burst = u128::from(parameters.burst.0) * BYTE;
-        Tbf {
-            rate: parameters.rate.0,
-            burst,
-            tokens: burst,
-            counted: Time::ZERO,
-            release: None,
-            queue: BoundedFifo::new(limit),
-        }
-    }
-
     fn count_tokens(&mut self, now: Time) {
         let more = u128::from(self.rate) * u128::from(now.since(self.counted).0);
         self.tokens = (self.tokens + more).min(self.burst);

@@ -23,20 +23,21 @@ const OVERLOAD: f64 = 1.0;
 /// The weight of the latest interval's mean queue length in the persistent queue (the authors' ns-2 vcp-queue.cc).
 const LATEST_QUEUE: f64 = 0.25;
 
-#[derive(Debug)]
-pub struct VcpRouter {
-    parameters: VcpRouterParameters,
-    queue: BoundedFifo,
-    /// The rate of the link. Until it is known, the load is low.
-    rate: Option<Rate>,
-    interval_start: Time,
-    /// Bytes that arrived in this interval.
-    arrived: u64,
-    /// Sum of the sampled queue lengths, in bytes, and the number of samples.
-    sampled: (u64, u64),
-    /// The persistent queue length, in bytes.
-    persistent_queue: f64,
-    load_factor: f64,
+state! {
+    pub VcpRouter(limit: Limit, parameters: VcpRouterParameters) {
+        parameters: VcpRouterParameters = parameters,
+        queue: BoundedFifo = BoundedFifo::new(limit),
+        /// The rate of the link. Until it is known, the load is low.
+        rate: Option<Rate>,
+        interval_start: Time,
+        /// Bytes that arrived in this interval.
+        arrived: u64,
+        /// Sum of the sampled queue lengths, in bytes, and the number of samples.
+        sampled: (u64, u64),
+        /// The persistent queue length, in bytes.
+        persistent_queue: f64,
+        load_factor: f64,
+    }
 }
 
 about! { VcpRouter:
@@ -51,19 +52,6 @@ about! { VcpRouter:
 }
 
 impl VcpRouter {
-    pub fn new(limit: Limit, parameters: VcpRouterParameters) -> VcpRouter {
-        VcpRouter {
-            parameters,
-            queue: BoundedFifo::new(limit),
-            rate: None,
-            interval_start: Time::ZERO,
-            arrived: 0,
-            sampled: (0, 0),
-            persistent_queue: 0.0,
-            load_factor: 0.0,
-        }
-    }
-
     /// The load factor of the latest interval (rho).
     pub fn load_factor(&self) -> f64 {
         self.load_factor

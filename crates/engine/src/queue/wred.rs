@@ -57,14 +57,15 @@ impl Profile {
     }
 }
 
-#[derive(Debug)]
-pub struct Wred {
-    parameters: WredParameters,
-    queue: BoundedFifo,
-    average: AverageQueue,
-    /// The profiles of ordinary and favoured packets, in this order.
-    profiles: [Profile; 2],
-    favoured: Option<(Arc<FlowTable>, u32)>,
+state! {
+    pub Wred(limit: Limit, parameters: WredParameters) {
+        parameters: WredParameters = parameters,
+        queue: BoundedFifo = BoundedFifo::new(limit),
+        average: AverageQueue,
+        /// The profiles of ordinary and favoured packets, in this order.
+        profiles: [Profile; 2] = [0, parameters.precedence].map(|precedence| Profile::new(&parameters, precedence)),
+        favoured: Option<(Arc<FlowTable>, u32)>,
+    }
 }
 
 about! { Wred:
@@ -76,13 +77,6 @@ about! { Wred:
     source: "Cisco IOS, random-detect; Floyd and Jacobson 1993",
     deviations: "packets carry no precedence here: it is set for a named group of flows; Cisco does not say how drops \
                  are spaced: here as in RED, without wait, separately for each precedence",
-}
-
-impl Wred {
-    pub fn new(limit: Limit, parameters: WredParameters) -> Wred {
-        let profiles = [0, parameters.precedence].map(|precedence| Profile::new(&parameters, precedence));
-        Wred { parameters, queue: BoundedFifo::new(limit), average: AverageQueue::default(), profiles, favoured: None }
-    }
 }
 
 impl QueueDiscipline for Wred {

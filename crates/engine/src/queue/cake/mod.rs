@@ -105,27 +105,28 @@ struct Flow {
     control: CobaltControl,
 }
 
-#[derive(Debug)]
-pub struct Cake {
-    bandwidth: Option<Rate>,
-    framing: Framing,
-    isolation: Isolation,
-    ack_filter: AckFilter,
-    ingress: bool,
-    classes: Tins,
-    tins: Vec<Tin>,
-    /// The tin in service, of a link without a bandwidth.
-    turn: usize,
-    table: Option<Arc<FlowTable>>,
-    /// The queues of all tins, one tin's after another's.
-    queues: FlowQueues,
-    flows: Box<[Flow]>,
-    chains: Chains<ALL_LISTS>,
-    /// When the shaper may send the next packet.
-    next: Time,
-    /// When it may in any case: drops that count as sent must not stop the link (Linux, `failsafe_next_packet`).
-    failsafe: Time,
-    release: Option<Time>,
+state! {
+    pub Cake(limit: Limit, parameters: CakeParameters) {
+        bandwidth: Option<Rate> = Some(parameters.bandwidth).filter(|rate| rate.0 > 0),
+        framing: Framing = Framing { overhead: parameters.overhead, mpu: parameters.mpu, framing: parameters.framing },
+        isolation: Isolation = parameters.isolation,
+        ack_filter: AckFilter = parameters.ack_filter,
+        ingress: bool = parameters.ingress,
+        classes: Tins = parameters.tins,
+        tins: Vec<Tin> = parameters.tins.build(bandwidth, &CobaltSettings::new(&parameters.cobalt)),
+        /// The tin in service, of a link without a bandwidth.
+        turn: usize,
+        table: Option<Arc<FlowTable>>,
+        /// The queues of all tins, one tin's after another's.
+        flows: Box<[Flow]> = (0..tins.len() * QUEUES).map(|_| Flow::default()).collect(),
+        queues: FlowQueues = FlowQueues::new(flows.len(), Measure::Bytes, limit),
+        chains: Chains<ALL_LISTS> = Chains::new(flows.len()),
+        /// When the shaper may send the next packet.
+        next: Time,
+        /// When it may in any case: drops that count as sent must not stop the link (Linux, `failsafe_next_packet`).
+        failsafe: Time,
+        release: Option<Time>,
+    }
 }
 
 about! { Cake:
@@ -144,29 +145,6 @@ about! { Cake:
 }
 
 impl Cake {
-    pub fn new(limit: Limit, parameters: CakeParameters) -> Cake {
-        let bandwidth = Some(parameters.bandwidth).filter(|rate| rate.0 > 0);
-        let tins = parameters.tins.build(bandwidth, &CobaltSettings::new(&parameters.cobalt));
-        let queues = tins.len() * QUEUES;
-        Cake {
-            bandwidth,
-            framing: Framing { overhead: parameters.overhead, mpu: parameters.mpu, framing: parameters.framing },
-            isolation: parameters.isolation,
-            ack_filter: parameters.ack_filter,
-            ingress: parameters.ingress,
-            classes: parameters.tins,
-            tins,
-            turn: 0,
-            table: None,
-            queues: FlowQueues::new(queues, Measure::Bytes, limit),
-            flows: (0..queues).map(|_| Flow::default()).collect(),
-            chains: Chains::new(queues),
-            next: Time::ZERO,
-            failsafe: Time::ZERO,
-            release: None,
-        }
-    }
-
     /// Brings the clocks of idle shapers up to date before a packet for this tin is queued (Linux, `cake_enqueue`).
     fn wake(&mut self, tin: usize, now: Time) {
         if self.tins[tin].packets == 0 {

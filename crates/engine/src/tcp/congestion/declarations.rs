@@ -6,23 +6,15 @@ macro_rules! control {
     ($(#[$attribute:meta])* $name:ident $([$generic:ident: $bound:path])? ($type:ty $(as $parameters:ident)?) {
         $($(#[$doc:meta])* $visibility:vis $field:ident: $field_type:ty $(= $initial:expr)?,)*
     }) => {
-        $(#[$attribute])*
-        #[derive(Clone, Debug)]
-        pub struct $name $(<$generic: $bound>)? {
-            $($parameters: std::sync::Arc<$type>,)?
-            $($(#[$doc])* $visibility $field: $field_type,)*
-        }
-
-        impl $(<$generic: $bound>)? $name $(<$generic>)? {
-            pub(in $crate::tcp::congestion) fn new(_given: std::sync::Arc<$type>) -> Self {
-                $(let $parameters = _given;)?
-                $(let $field: $field_type = control!(@initial $($initial)?);)*
-                $name { $($parameters,)? $($field,)* }
+        state! {
+            $(#[$attribute])*
+            #[derive(Clone)]
+            pub $name $([$generic: $bound])? (_given: std::sync::Arc<$type>) {
+                $($parameters: std::sync::Arc<$type> = _given,)?
+                $($(#[$doc])* $visibility $field: $field_type $(= $initial)?,)*
             }
         }
     };
-    (@initial) => { Default::default() };
-    (@initial $initial:expr) => { $initial };
 }
 
 /// Declares an algorithm of which the parameter `rules` chooses a variant, what its RFC or paper says or what an implementation does:
