@@ -5,22 +5,24 @@ use std::sync::Arc;
 use crate::time::{Duration, Time};
 use crate::units::Rate;
 
-/// Congestion epochs of a queue. One begins when a long-lived flow loses a data packet outside of any, and lasts a round trip:
-/// the base round-trip time, and the time that the queue, as it is then, takes to be sent. A flow cannot respond sooner.
-#[derive(Debug)]
-pub struct LossEpochs {
-    base: Duration,
-    rate: Rate,
-    /// Of every flow of the run, whether it counts.
-    long_lived: Arc<[bool]>,
-    /// How many of these cross the link.
-    crossing: u64,
-    ends: Time,
-    epochs: u64,
-    /// Flows that lost packets, added up over epochs.
-    losers: u64,
-    /// Of every flow the number of the latest epoch in which it lost; empty before the first loss.
-    latest: Vec<u64>,
+state! {
+    /// Congestion epochs of a queue. One begins when a long-lived flow loses a data packet outside of any, and lasts a round trip:
+    /// the base round-trip time, and the time that the queue, as it is then, takes to be sent. A flow cannot respond sooner.
+    pub LossEpochs(base: Duration, rate: Rate, long_lived: Arc<[bool]>, crossing: u64) {
+        /// The longest base round-trip time of the flows that cross the link.
+        base: Duration = base,
+        rate: Rate = rate,
+        /// Of every flow of the run, whether it counts.
+        long_lived: Arc<[bool]> = long_lived,
+        /// How many of these cross the link.
+        crossing: u64 = crossing,
+        ends: Time,
+        epochs: u64,
+        /// Flows that lost packets, added up over epochs.
+        losers: u64,
+        /// Of every flow the number of the latest epoch in which it lost; empty before the first loss.
+        latest: Vec<u64>,
+    }
 }
 
 /// Over the epochs in the measuring window.
@@ -33,11 +35,6 @@ pub struct Synchronisation {
 }
 
 impl LossEpochs {
-    /// Epochs at a link with this rate, and this longest base round-trip time of the flows that cross it.
-    pub fn new(base: Duration, rate: Rate, long_lived: Arc<[bool]>, crossing: u64) -> LossEpochs {
-        LossEpochs { base, rate, long_lived, crossing, ends: Time::ZERO, epochs: 0, losers: 0, latest: Vec::new() }
-    }
-
     /// A flow loses a data packet; the queue holds so many bytes.
     pub fn on_loss(&mut self, flow: u32, queued: u64, now: Time) {
         let flow = flow as usize;

@@ -65,31 +65,34 @@ pub enum Response {
     Delay,
 }
 
-/// The receiver of a connection. The fields that an in-order segment accesses are in one cache line.
-#[derive(Clone, Debug)]
-pub struct Receiver {
-    rcv_nxt: u64,
-    /// Last.ACK.sent.
-    last_ack_sent: u64,
-    /// TS.Recent: the timestamp to echo.
-    echo: Time,
-    /// When the delayed acknowledgement is due, `NEVER` if none is pending.
-    pub ack_deadline: Time,
-    /// Sequence number of the FIN, `u64::MAX` while unknown.
-    fin: u64,
-    /// Data received out of order. Allocated when this first occurs.
-    reassembly: Option<Box<Reassembly>>,
-    /// Measurements that only some senders request.
-    feedback: Option<Box<Feedback>>,
-    /// A window whose growth is acknowledged. Allocated with the first segment of data.
-    window: Option<Box<ReceiveWindow>>,
-    /// A window that acknowledgements carry. Allocated with the SYN.
-    advertisement: Option<Box<Advertisement>>,
-    /// Segments received in order and not yet acknowledged.
-    unacknowledged: u16,
-    /// The number of acknowledgements that are yet to be sent immediately.
-    quick_acks: u8,
-    echoes_congestion: bool,
+state! {
+    /// The receiver of a connection. The fields that an in-order segment accesses are in one cache line.
+    #[derive(Clone)]
+    pub Receiver(rcv_nxt: u64, profile: &ReceiverProfile) {
+        /// What it expects next.
+        rcv_nxt: u64 = rcv_nxt,
+        /// Last.ACK.sent.
+        last_ack_sent: u64 = rcv_nxt,
+        /// TS.Recent: the timestamp to echo.
+        echo: Time,
+        /// When the delayed acknowledgement is due, `NEVER` if none is pending.
+        pub ack_deadline: Time = Time::NEVER,
+        /// Sequence number of the FIN, `u64::MAX` while unknown.
+        fin: u64 = u64::MAX,
+        /// Data received out of order. Allocated when this first occurs.
+        reassembly: Option<Box<Reassembly>>,
+        /// Measurements that only some senders request.
+        feedback: Option<Box<Feedback>>,
+        /// A window whose growth is acknowledged. Allocated with the first segment of data.
+        window: Option<Box<ReceiveWindow>>,
+        /// A window that acknowledgements carry. Allocated with the SYN.
+        advertisement: Option<Box<Advertisement>>,
+        /// Segments received in order and not yet acknowledged.
+        unacknowledged: u16,
+        /// The number of acknowledgements that are yet to be sent immediately.
+        quick_acks: u8 = profile.quick_acks,
+        echoes_congestion: bool,
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -102,24 +105,6 @@ struct Feedback {
 }
 
 impl Receiver {
-    /// Creates a receiver that expects data from `rcv_nxt` on.
-    pub fn new(rcv_nxt: u64, profile: &ReceiverProfile) -> Receiver {
-        Receiver {
-            rcv_nxt,
-            last_ack_sent: rcv_nxt,
-            echo: Time::ZERO,
-            ack_deadline: Time::NEVER,
-            fin: u64::MAX,
-            reassembly: None,
-            feedback: None,
-            window: None,
-            advertisement: None,
-            unacknowledged: 0,
-            quick_acks: profile.quick_acks,
-            echoes_congestion: false,
-        }
-    }
-
     /// The SYN that was sent at `sent` has arrived. Returns the window that its answer carries, if any.
     pub fn on_syn(&mut self, sent: Time, now: Time, profile: &ReceiverProfile) -> Option<u64> {
         if let Some((segment, most)) = profile.growing_window {

@@ -53,30 +53,22 @@ pub struct RtoLimits {
     pub granularity: Duration,
 }
 
-/// The retransmission timeout with back-off.
-#[derive(Clone, Copy, Debug)]
-pub struct Rto {
-    estimator: RttEstimator,
-    /// SRTT, zero before the first sample.
-    srtt: Duration,
-    base: Duration,
-    /// Doublings since the last RTT sample.
-    backoff: u32,
-    /// G of RFC 6298 (2.2), in seconds.
-    granularity: f64,
+state! {
+    /// The retransmission timeout with back-off.
+    #[derive(Clone, Copy)]
+    pub Rto(limits: &RtoLimits) {
+        estimator: RttEstimator,
+        /// SRTT, zero before the first sample.
+        srtt: Duration,
+        base: Duration = limits.initial,
+        /// Doublings since the last RTT sample.
+        backoff: u32,
+        /// G of RFC 6298 (2.2), in seconds.
+        granularity: f64 = limits.granularity.seconds(),
+    }
 }
 
 impl Rto {
-    pub fn new(limits: &RtoLimits) -> Rto {
-        Rto {
-            estimator: RttEstimator::default(),
-            srtt: Duration::ZERO,
-            base: limits.initial,
-            backoff: 0,
-            granularity: limits.granularity.seconds(),
-        }
-    }
-
     /// Takes a sample, recomputes the timeout and ends the back-off: RTO = SRTT + max(G, 4 RTTVAR).
     pub fn sample(&mut self, rtt: Duration, limits: &RtoLimits) {
         self.estimator.sample(rtt);

@@ -10,12 +10,13 @@ const WAYS: usize = 8;
 /// Stands for no flow.
 const NOBODY: u64 = u64::MAX;
 
-/// The assignment of flows to queues.
-#[derive(Debug)]
-pub struct SetHash {
-    hash: FlowHash,
-    /// For each queue, the key of its latest flow.
-    keys: Box<[u64]>,
+state! {
+    /// The assignment of flows to queues, of which there are a multiple of eight.
+    pub SetHash(queues: usize) {
+        hash: FlowHash,
+        /// For each queue, the key of its latest flow.
+        keys: Box<[u64]> = vec![NOBODY; queues].into(),
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +28,6 @@ pub enum Found {
 }
 
 impl SetHash {
-    /// Creates this number of queues, a multiple of eight.
-    pub fn new(queues: usize) -> SetHash {
-        SetHash { hash: FlowHash::default(), keys: vec![NOBODY; queues].into() }
-    }
-
     pub fn find(&mut self, key: u64, is_used: impl Fn(usize) -> bool, random: &mut Random) -> Found {
         let first = self.hash.bucket_of(key, self.keys.len() as u64, random) as usize;
         if self.keys[first] == key && is_used(first) {

@@ -22,34 +22,23 @@ impl Measure {
     }
 }
 
-/// A set of queues with a common limit.
-#[derive(Debug)]
-pub struct FlowQueues {
-    limit: Limit,
-    lines: Box<[Fifo]>,
-    packets: u64,
-    bytes: u64,
-    measure: Measure,
-    /// The queues by length. Created when the longest is first requested, and discarded when the total has halved since
-    /// the latest request: many disciplines need it only at their limit.
-    longest: Option<Highest>,
-    /// The number of packets queued at the latest request for the longest queue.
-    packets_when_asked: u64,
+state! {
+    /// A set of queues with a common limit.
+    pub FlowQueues(count: usize, measure: Measure, limit: Limit) {
+        limit: Limit = limit,
+        lines: Box<[Fifo]> = vec![Fifo::default(); count].into(),
+        packets: u64,
+        bytes: u64,
+        measure: Measure = measure,
+        /// The queues by length. Created when the longest is first requested, and discarded when the total has halved since
+        /// the latest request: many disciplines need it only at their limit.
+        longest: Option<Highest>,
+        /// The number of packets queued at the latest request for the longest queue.
+        packets_when_asked: u64,
+    }
 }
 
 impl FlowQueues {
-    pub fn new(count: usize, measure: Measure, limit: Limit) -> FlowQueues {
-        FlowQueues {
-            limit,
-            lines: vec![Fifo::default(); count].into(),
-            packets: 0,
-            bytes: 0,
-            measure,
-            longest: None,
-            packets_when_asked: 0,
-        }
-    }
-
     /// Whether there is room for an arrival besides all queued packets. If not, it is dropped.
     pub fn admits(&self, packet: &Packet, context: &mut Context) -> bool {
         admits(packet, self.limit, self.packets, self.bytes, context)

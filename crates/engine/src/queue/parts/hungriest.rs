@@ -22,17 +22,13 @@ pub trait Hungriest {
     fn sent(&self, packet: &Packet) -> bool;
 }
 
-/// The hungriest connections as configured: a group of flows.
-#[derive(Clone, Debug)]
-pub struct NamedHungriest {
-    name: String,
-    /// `None` before the flows are known. No packet then belongs to the group.
-    group: Option<(Arc<FlowTable>, u32)>,
-}
-
-impl NamedHungriest {
-    pub fn new(name: String) -> NamedHungriest {
-        NamedHungriest { name, group: None }
+state! {
+    /// The hungriest connections as configured: a group of flows.
+    #[derive(Clone)]
+    pub NamedHungriest(name: String) {
+        name: String = name,
+        /// `None` before the flows are known. No packet then belongs to the group.
+        group: Option<(Arc<FlowTable>, u32)>,
     }
 }
 

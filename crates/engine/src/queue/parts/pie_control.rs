@@ -210,34 +210,22 @@ impl Ns3DepartureRate {
     }
 }
 
-/// The state of the control of one FIFO.
-#[derive(Debug)]
-pub struct PieControl {
-    pub(in crate::queue) probability: f64,
-    pub(in crate::queue) delay: Duration,
-    pub(in crate::queue) delay_before: Duration,
-    pub(in crate::queue) burst_allowance: Duration,
-    pub(in crate::queue) accumulated: f64,
-    departure_rate: DepartureRate,
-    departure_rate_of_ns3: Ns3DepartureRate,
-    /// The latest departure since the state was that of a new queue, in Linux.
-    departed: Option<Time>,
+state! {
+    /// The state of the control of one FIFO.
+    pub PieControl(parameters: &PieParameters) {
+        pub(in crate::queue) probability: f64,
+        pub(in crate::queue) delay: Duration,
+        pub(in crate::queue) delay_before: Duration,
+        pub(in crate::queue) burst_allowance: Duration = parameters.maximum_burst,
+        pub(in crate::queue) accumulated: f64,
+        departure_rate: DepartureRate,
+        departure_rate_of_ns3: Ns3DepartureRate,
+        /// The latest departure since the state was that of a new queue, in Linux.
+        departed: Option<Time>,
+    }
 }
 
 impl PieControl {
-    pub fn new(parameters: &PieParameters) -> PieControl {
-        PieControl {
-            probability: 0.0,
-            delay: Duration::ZERO,
-            delay_before: Duration::ZERO,
-            burst_allowance: parameters.maximum_burst,
-            accumulated: 0.0,
-            departure_rate: DepartureRate::default(),
-            departure_rate_of_ns3: Ns3DepartureRate::default(),
-            departed: None,
-        }
-    }
-
     pub fn drop_probability(&self) -> f64 {
         self.probability
     }

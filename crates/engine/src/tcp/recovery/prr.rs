@@ -2,21 +2,18 @@
 
 use crate::tcp::flight::{Arrival, Flight, FlightSize};
 
-/// The state of one recovery episode, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProportionalRateReduction {
-    recover_fs: u64,
-    delivered: u64,
-    out: u64,
+state! {
+    /// The state of one recovery episode, in bytes (section 6.1).
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    pub ProportionalRateReduction(recover_fs: u64) {
+        /// The data neither acknowledged nor SACKed before the acknowledgement that started it.
+        recover_fs: u64 = recover_fs.max(1),
+        delivered: u64,
+        out: u64,
+    }
 }
 
 impl ProportionalRateReduction {
-    /// Starts an episode (section 6.1). `recover_fs` is the data neither acknowledged nor SACKed before the
-    /// acknowledgement that started it, in bytes.
-    pub fn new(recover_fs: u64) -> ProportionalRateReduction {
-        ProportionalRateReduction { recover_fs: recover_fs.max(1), delivered: 0, out: 0 }
-    }
-
     /// Starts an episode for a flight whose threshold has been reduced, with the current acknowledgement; `safe` as in
     /// [`on_ack`](Self::on_ack). Where the window is reduced, not the flight, its size is that of the window: Linux
     /// tcp_input.c, tcp_init_cwnd_reduction.

@@ -6,17 +6,13 @@ use crate::tcp::flight::{Arrival, Flight};
 use crate::tcp::rto::Rto;
 use crate::time::Time;
 
-#[derive(Clone, Copy, Debug)]
-pub struct Reno {
-    /// Whether fast retransmit is repeated before all data sent at the last loss is acknowledged.
-    repeats: bool,
-    /// The inflated window of the current episode, `None` if the algorithm sets the window.
-    inflation: Option<Inflation>,
-}
-
-impl Reno {
-    pub fn new(repeats: bool) -> Reno {
-        Reno { repeats, inflation: None }
+state! {
+    #[derive(Clone, Copy)]
+    pub Reno(repeats: bool) {
+        /// Whether fast retransmit is repeated before all data sent at the last loss is acknowledged.
+        repeats: bool = repeats,
+        /// The inflated window of the current episode, `None` if the algorithm sets the window.
+        inflation: Option<Inflation>,
     }
 }
 

@@ -20,49 +20,34 @@ struct Transmission {
     again: bool,
 }
 
-/// The state of section 5.2.
-#[derive(Debug)]
-pub(super) struct Detector {
-    /// The latest transmission of each segment.
-    transmissions: SegmentRing<Transmission>,
-    /// Segments in the order of their latest transmission. Entries of earlier transmissions are skipped.
-    order: VecDeque<(Time, u64)>,
-    /// RACK.xmit_ts and RACK.segment: of the delivered segments, the one sent last.
-    latest: Option<(Time, u64)>,
-    /// RACK.rtt.
-    rtt: Duration,
-    /// RACK.min_RTT.
-    min_rtt: Duration,
-    /// RACK.fack: one past the highest delivered segment.
-    highest: u64,
-    reordering_seen: bool,
-    /// By how many segments one was overtaken at most.
-    degree: u64,
-    /// RACK.reo_wnd_mult.
-    steps: u64,
-    /// RACK.reo_wnd_persist.
-    persists: u32,
-    /// RACK.dsack_round: the window grows no further until this segment is acknowledged.
-    round: Option<u64>,
+state! {
+    /// The state of section 5.2.
+    pub(super) Detector() {
+        /// The latest transmission of each segment.
+        transmissions: SegmentRing<Transmission> = SegmentRing::new(),
+        /// Segments in the order of their latest transmission. Entries of earlier transmissions are skipped.
+        order: VecDeque<(Time, u64)> = VecDeque::new(),
+        /// RACK.xmit_ts and RACK.segment: of the delivered segments, the one sent last.
+        latest: Option<(Time, u64)>,
+        /// RACK.rtt.
+        rtt: Duration,
+        /// RACK.min_RTT.
+        min_rtt: Duration = Duration(u64::MAX),
+        /// RACK.fack: one past the highest delivered segment.
+        highest: u64,
+        reordering_seen: bool,
+        /// By how many segments one was overtaken at most.
+        degree: u64,
+        /// RACK.reo_wnd_mult.
+        steps: u64 = 1,
+        /// RACK.reo_wnd_persist.
+        persists: u32 = REORDERING_PERSISTS,
+        /// RACK.dsack_round: the window grows no further until this segment is acknowledged.
+        round: Option<u64>,
+    }
 }
 
 impl Detector {
-    pub(super) fn new() -> Detector {
-        Detector {
-            transmissions: SegmentRing::new(),
-            order: VecDeque::new(),
-            latest: None,
-            rtt: Duration::ZERO,
-            min_rtt: Duration(u64::MAX),
-            highest: 0,
-            reordering_seen: false,
-            degree: 0,
-            steps: 1,
-            persists: REORDERING_PERSISTS,
-            round: None,
-        }
-    }
-
     /// Records the transmission of a segment, or its retransmission (`again`). `una` is the first unacknowledged
     /// segment.
     pub(super) fn on_sent(&mut self, index: u64, una: u64, again: bool, now: Time) {

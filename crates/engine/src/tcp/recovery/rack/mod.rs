@@ -46,48 +46,30 @@ struct Probe {
     again: bool,
 }
 
-#[derive(Debug)]
-pub struct Rack {
-    detector: Detector,
-    probe: Option<Probe>,
-    deadline: Time,
-    timer: Timer,
-    /// For how long it was set.
-    wait: Duration,
-    /// The tick of the host's timers.
-    tick: Duration,
-    /// Whether the receiver reports duplicate segments, so that spurious reductions can be undone.
-    takes_back: bool,
-    undo: Option<Undo>,
-    timeout: Timeout,
-    /// Whether the current acknowledgement shows that a retransmission was lost.
-    lost_again: bool,
-    /// The reduction of the current episode, `None` if the algorithm sets the window.
-    reduction: Option<ProportionalRateReduction>,
-    /// SND.NXT when marks began the reduction that is under way outside fast recovery: Linux's state CWR.
-    marked_at: Option<u64>,
+state! {
+    pub Rack(duplicate_sack: bool, tick: Duration) {
+        detector: Detector = Detector::new(),
+        probe: Option<Probe>,
+        deadline: Time = Time::NEVER,
+        timer: Timer = Timer::Probe,
+        /// For how long it was set.
+        wait: Duration,
+        /// The tick of the host's timers.
+        tick: Duration = tick,
+        /// Whether the receiver reports duplicate segments, so that spurious reductions can be undone.
+        takes_back: bool = duplicate_sack,
+        undo: Option<Undo>,
+        timeout: Timeout = Timeout::new(),
+        /// Whether the current acknowledgement shows that a retransmission was lost.
+        lost_again: bool,
+        /// The reduction of the current episode, `None` if the algorithm sets the window.
+        reduction: Option<ProportionalRateReduction>,
+        /// SND.NXT when marks began the reduction that is under way outside fast recovery: Linux's state CWR.
+        marked_at: Option<u64>,
+    }
 }
 
 impl Rack {
-    /// Creates the recovery of a new connection. `duplicate_sack` tells whether the receiver reports duplicate
-    /// segments, `tick` is that of the host's timers.
-    pub fn new(duplicate_sack: bool, tick: Duration) -> Rack {
-        Rack {
-            detector: Detector::new(),
-            probe: None,
-            deadline: Time::NEVER,
-            timer: Timer::Probe,
-            wait: Duration::ZERO,
-            tick,
-            takes_back: duplicate_sack,
-            undo: None,
-            timeout: Timeout::new(),
-            lost_again: false,
-            reduction: None,
-            marked_at: None,
-        }
-    }
-
     /// Whether marks reduce the window.
     pub(super) fn is_reducing(&self) -> bool {
         self.marked_at.is_some()
