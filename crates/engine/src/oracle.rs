@@ -206,35 +206,14 @@ impl PluginControl for Pair {
     }
 
     fn begin(&mut self, flow: u32, random: Option<Random>) {
-        let Follower { algorithm, slow_start, profile } = self.follower.clone();
-        let begin = |mut algorithm: Algorithm| {
+        let (mut leader, mut follower) = (self.leader.clone(), self.follower.clone());
+        for algorithm in [&mut leader, &mut follower.algorithm] {
             algorithm.take_flow(flow);
             if let Some(random) = random.clone().filter(|_| algorithm.needs().random) {
                 algorithm.take_random(random);
             }
-            algorithm
-        };
-        let (leader, follower) = (begin(self.leader.clone()), begin(algorithm));
-        let (leads, needs) = (leader.needs(), follower.needs());
-        let window = Window { cwnd: 0, ssthresh: u64::MAX, mss: 0 };
-        *lock(&self.begun) = Some(Begun {
-            leader,
-            governor: Governor::new(follower, slow_start, &profile),
-            leads,
-            needs,
-            window,
-            phase: Phase::Open,
-            has_grown: false,
-            before: window,
-            before_latest: window,
-            lost_at: Time::NEVER,
-            timed_out: None,
-            idle: None,
-            kind: None,
-            srtt: Duration::ZERO,
-            rows: Arc::clone(&self.rows),
-            flow,
-        });
+        }
+        *lock(&self.begun) = Some(Begun::new(leader, follower, Arc::clone(&self.rows), flow));
     }
 
     /// Those of the leader, and what has no effect on the run.
@@ -258,32 +237,33 @@ impl PluginControl for Pair {
     }
 }
 
-/// A pair whose flow has begun. `window` is the follower's; the leader's is the sender's.
-#[derive(Debug)]
-struct Begun {
-    leader: Algorithm,
-    governor: Governor,
-    /// What the leader and the follower need.
-    leads: Needs,
-    needs: Needs,
-    window: Window,
-    /// The phase of the sender. A reduction over a round trip after marks is a recovery here.
-    phase: Phase,
-    /// Whether the latest acknowledgement has grown the window.
-    has_grown: bool,
-    /// The window before the latest loss, and before the one before.
-    before: Window,
-    before_latest: Window,
-    lost_at: Time,
-    /// When the timer expired, until the sender has set its window.
-    timed_out: Option<Time>,
-    /// The leader's window after a pause, until the sender has lowered it.
-    idle: Option<Window>,
-    /// What the current acknowledgement is, if it is more than one.
-    kind: Option<Kind>,
-    srtt: Duration,
-    rows: Rows,
-    flow: u32,
+state! {
+    /// A pair whose flow has begun. `window` is the follower's; the leader's is the sender's.
+    Begun(leader: Algorithm, follower: Follower, rows: Rows, flow: u32) {
+        /// What the leader and the follower need.
+        leads: Needs = leader.needs(),
+        needs: Needs = follower.algorithm.needs(),
+        leader: Algorithm = leader,
+        governor: Governor = Governor::new(follower.algorithm, follower.slow_start, &follower.profile),
+        window: Window = Window { cwnd: 0, ssthresh: u64::MAX, mss: 0 },
+        /// The phase of the sender. A reduction over a round trip after marks is a recovery here.
+        phase: Phase = Phase::Open,
+        /// Whether the latest acknowledgement has grown the window.
+        has_grown: bool,
+        /// The window before the latest loss, and before the one before.
+        before: Window = window,
+        before_latest: Window = window,
+        lost_at: Time = Time::NEVER,
+        /// When the timer expired, until the sender has set its window.
+        timed_out: Option<Time>,
+        /// The leader's window after a pause, until the sender has lowered it.
+        idle: Option<Window>,
+        /// What the current acknowledgement is, if it is more than one.
+        kind: Option<Kind>,
+        srtt: Duration,
+        rows: Rows = rows,
+        flow: u32 = flow,
+    }
 }
 
 impl Begun {

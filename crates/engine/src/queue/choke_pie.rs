@@ -44,17 +44,11 @@ impl QueueDiscipline for ChokePie {
         }
     }
 
-    fn dequeue(&mut self, context: &mut Context) -> Option<Queued> {
-        self.pie.dequeue(context)
-    }
-
-    lengths_of!(pie);
-
-    fn timer_interval(&self) -> Option<Duration> {
-        self.pie.timer_interval()
-    }
-
-    fn on_timer(&mut self, now: Time) {
-        self.pie.on_timer(now);
+    dispatch! { .pie
+        fn dequeue(&mut self, context: &mut Context) -> Option<Queued>;
+        fn packets(&self) -> u64;
+        fn bytes(&self) -> u64;
+        fn timer_interval(&self) -> Option<Duration>;
+        fn on_timer(&mut self, now: Time);
     }
 }

@@ -52,61 +52,44 @@ impl Offer {
     }
 }
 
-/// A receive window that grows.
-#[derive(Clone, Debug)]
-pub struct ReceiveWindow {
-    segment: u64,
-    most: u64,
-    /// The binary logarithm of the unit of the window in a header.
-    scale: u32,
-    /// The receive buffer: sk_rcvbuf.
-    buffer: u64,
-    /// Up to where it may grow: window_clamp.
-    clamp: u64,
-    /// How far it has grown: rcv_ssthresh.
-    threshold: u64,
-    /// The bytes read in a round trip for which the buffer was last set, and where and when the present one began: rcvq_space.
-    space: u64,
-    read: u64,
-    since: Time,
-    /// The receiver's estimate of the round-trip time, zero before the first segment, and the tick of its latest sample.
-    rtt: Duration,
-    tick: u64,
-    /// When the SYN arrived, how long it took, and how long acknowledgements take to the sender.
-    opened: Time,
-    delay_forth: Duration,
-    delay_back: Duration,
-    /// How long acknowledgements are delayed.
-    pub ack_delay: AckDelay,
+state! {
+    /// A receive window that grows: of a connection with segments of this size and a window of at most `most` bytes, whose SYN was
+    /// sent at `sent` and arrived at `opened`. Acknowledgements of a stream are delayed by `delay`.
+    #[derive(Clone)]
+    pub ReceiveWindow(segment: u64, most: u64, sent: Time, opened: Time, delay: Duration) {
+        segment: u64 = segment,
+        most: u64 = BUFFER_OF_WINDOW * most,
+        /// The binary logarithm of the unit of the window in a header.
+        scale: u32 = most.ilog2().saturating_sub(UNSCALED_BITS),
+        /// The receive buffer: sk_rcvbuf.
+        buffer: u64 = FIRST_BUFFER.min(most),
+        /// Up to where it may grow: window_clamp.
+        clamp: u64 = first_clamp(buffer, segment),
+        /// How far it has grown: rcv_ssthresh.
+        threshold: u64 = clamp,
+        /// The bytes read in a round trip for which the buffer was last set, and where and when the present one began: rcvq_space.
+        space: u64 = FIRST_SEGMENTS * segment,
+        read: u64 = FIRST_DATA,
+        since: Time,
+        /// The receiver's estimate of the round-trip time, zero before the first segment, and the tick of its latest sample.
+        rtt: Duration,
+        tick: u64 = u64::MAX,
+        /// When the SYN arrived, how long it took, and how long acknowledgements take to the sender.
+        opened: Time = opened,
+        delay_forth: Duration = opened.since(sent),
+        delay_back: Duration,
+        /// How long acknowledgements are delayed.
+        pub ack_delay: AckDelay = AckDelay::new(delay),
+    }
+}
+
+/// One segment is kept free, unless the buffer is small (tcp_init_buffer_space).
+fn first_clamp(buffer: u64, segment: u64) -> u64 {
+    let space = buffer / BUFFER_OF_WINDOW;
+    if space > 2 * segment { (space - segment).max(2 * segment) } else { space }
 }
 
 impl ReceiveWindow {
-    /// The window of a connection with segments of this size and a window of at most `most` bytes, whose SYN was sent at `sent`
-    /// and arrived at `opened`. Acknowledgements of a stream are delayed by `delay`.
-    pub fn new(segment: u64, most: u64, sent: Time, opened: Time, delay: Duration) -> ReceiveWindow {
-        let buffer = FIRST_BUFFER.min(BUFFER_OF_WINDOW * most);
-        // One segment is kept free, unless the buffer is small (tcp_init_buffer_space).
-        let space = buffer / BUFFER_OF_WINDOW;
-        let first = if space > 2 * segment { (space - segment).max(2 * segment) } else { space };
-        ReceiveWindow {
-            segment,
-            most: BUFFER_OF_WINDOW * most,
-            scale: (BUFFER_OF_WINDOW * most).ilog2().saturating_sub(UNSCALED_BITS),
-            buffer,
-            clamp: first,
-            threshold: first,
-            space: FIRST_SEGMENTS * segment,
-            read: FIRST_DATA,
-            since: Time::ZERO,
-            rtt: Duration::ZERO,
-            tick: u64::MAX,
-            opened,
-            delay_forth: opened.since(sent),
-            delay_back: Duration::ZERO,
-            ack_delay: AckDelay::new(delay),
-        }
-    }
-
     /// The window in the answer to the SYN, in whole segments (tcp_output.c, tcp_select_initial_window).
     pub fn first(&self) -> u64 {
         let space = self.buffer / BUFFER_OF_WINDOW;

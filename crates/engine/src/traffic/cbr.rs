@@ -26,20 +26,21 @@ parameters! {
 /// The multiple of the mean on period that counts as a burst. One in twenty exponential periods is longer (e^-3).
 const BURST: f64 = 3.0;
 
-#[derive(Debug)]
-pub struct Cbr {
-    parameters: Arc<CbrParameters>,
-    address: Address,
-    gap: Duration,
-    random: Random,
-    on_off: Option<OnOff>,
-    next_number: u64,
-    /// Bytes still to be sent, `None` if unlimited.
-    remaining: Option<u64>,
-    pacing_deadline: Time,
-    bytes_delivered: u64,
-    delays: DelayProbe,
-    statistics: SenderStatistics,
+state! {
+    pub Cbr(parameters: Arc<CbrParameters>, setup: SourceSetup) {
+        parameters: Arc<CbrParameters> = parameters,
+        address: Address = setup.address,
+        gap: Duration = gap(&parameters),
+        random: Random = stream(&setup, Purpose::Source),
+        on_off: Option<OnOff> = (parameters.off > Duration::ZERO).then(|| OnOff::new(stream(&setup, Purpose::OnOff), &parameters)),
+        next_number: u64,
+        /// Bytes still to be sent, `None` if unlimited.
+        remaining: Option<u64> = setup.size,
+        pacing_deadline: Time = Time::NEVER,
+        bytes_delivered: u64,
+        delays: DelayProbe,
+        statistics: SenderStatistics,
+    }
 }
 
 impl Cbr {
@@ -109,6 +110,10 @@ impl OnOff {
     }
 }
 
+fn stream(setup: &SourceSetup, purpose: Purpose) -> Random {
+    Random::stream(setup.seed, purpose, u64::from(setup.address.flow))
+}
+
 fn period(mean: Duration, random: &mut Random, parameters: &CbrParameters) -> Duration {
     if parameters.exponential { random.exponential(mean) } else { mean }
 }
@@ -155,23 +160,6 @@ impl Source for Cbr {
         let rate = parameters.rate.0 as f64;
         let average = Rate((rate * share).ceil() as u64);
         Some(Offered { packet: parameters.packet_size, average, burst: (rate * burst) as u64 })
-    }
-
-    fn new(parameters: Arc<CbrParameters>, setup: SourceSetup) -> Cbr {
-        let stream = |purpose| Random::stream(setup.seed, purpose, u64::from(setup.address.flow));
-        Cbr {
-            gap: gap(&parameters),
-            on_off: (parameters.off > Duration::ZERO).then(|| OnOff::new(stream(Purpose::OnOff), &parameters)),
-            random: stream(Purpose::Source),
-            address: setup.address,
-            parameters,
-            remaining: setup.size,
-            next_number: 0,
-            pacing_deadline: Time::NEVER,
-            bytes_delivered: 0,
-            delays: DelayProbe::default(),
-            statistics: SenderStatistics::default(),
-        }
     }
 }
 

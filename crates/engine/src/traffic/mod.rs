@@ -68,7 +68,7 @@ pub struct SourceEntry {
     pub unresponsive: bool,
 }
 
-/// A kind of source: what is known of it before it is built.
+/// A kind of source: what is known of it before it is built. `new` builds one that has not started.
 pub trait Source: RateBased + Listed + Sized {
     type Parameters;
 
@@ -85,15 +85,14 @@ pub trait Source: RateBased + Listed + Sized {
     ///
     /// # Errors
     /// One line that names the parameter and says what is allowed.
-    fn check(parameters: &Self::Parameters) -> Result<(), String>;
+    fn check(_parameters: &Self::Parameters) -> Result<(), String> {
+        Ok(())
+    }
 
     /// The offered load, `None` if the source responds to congestion.
     fn offered(_parameters: &Self::Parameters) -> Option<Offered> {
         None
     }
-
-    /// Creates a source that has not started.
-    fn new(parameters: Arc<Self::Parameters>, setup: SourceSetup) -> Self;
 }
 
 /// Both ends of a flow with a rate-based sender. Like the ends of a connection, they are state machines without a

@@ -31,20 +31,21 @@ struct Waiting {
     retry_at: Time,
 }
 
-#[derive(Debug)]
-pub struct Ping {
-    parameters: Arc<PingParameters>,
-    address: Address,
-    return_address: Option<Address>,
-    next: Time,
-    next_number: u64,
-    /// Bytes of requests still to be sent, retries not counted; `None` if unlimited.
-    remaining: Option<u64>,
-    /// Requests without an answer, in order of their numbers.
-    waiting: VecDeque<Waiting>,
-    bytes_delivered: u64,
-    round_trips: DelayProbe,
-    statistics: SenderStatistics,
+state! {
+    pub Ping(parameters: Arc<PingParameters>, setup: SourceSetup) {
+        parameters: Arc<PingParameters> = parameters,
+        address: Address = setup.address,
+        return_address: Option<Address> = setup.return_address,
+        next: Time = Time::NEVER,
+        next_number: u64,
+        /// Bytes of requests still to be sent, retries not counted; `None` if unlimited.
+        remaining: Option<u64> = setup.size,
+        /// Requests without an answer, in order of their numbers.
+        waiting: VecDeque<Waiting>,
+        bytes_delivered: u64,
+        round_trips: DelayProbe,
+        statistics: SenderStatistics,
+    }
 }
 
 impl Ping {
@@ -104,29 +105,10 @@ impl Source for Ping {
 
     const UNRESPONSIVE: bool = true;
 
-    fn check(_parameters: &PingParameters) -> Result<(), String> {
-        Ok(())
-    }
-
     fn offered(parameters: &PingParameters) -> Option<Offered> {
         let size = parameters.request_size;
         let average = Rate((size.0 as f64 * 8.0 / parameters.interval.seconds()).ceil() as u64);
         Some(Offered { packet: size, average, burst: 0 })
-    }
-
-    fn new(parameters: Arc<PingParameters>, setup: SourceSetup) -> Ping {
-        Ping {
-            parameters,
-            address: setup.address,
-            return_address: setup.return_address,
-            next: Time::NEVER,
-            next_number: 0,
-            remaining: setup.size,
-            waiting: VecDeque::new(),
-            bytes_delivered: 0,
-            round_trips: DelayProbe::default(),
-            statistics: SenderStatistics::default(),
-        }
     }
 }
 

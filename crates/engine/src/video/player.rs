@@ -83,56 +83,36 @@ enum State {
     Over,
 }
 
-#[derive(Debug)]
-pub struct Player {
-    ladder: Ladder,
-    rule: Rule,
-    capacity: Duration,
-    start_after: Duration,
-    state: State,
-    /// Rungs of the buffered segments, that which plays first.
-    segments: VecDeque<usize>,
-    /// What is left of the first.
-    left: Duration,
-    /// The rung, moment and size of the latest request.
-    requested: Option<(usize, Time, u64)>,
-    /// Segments that were requested.
-    number: u64,
-    /// Whether that has not arrived.
-    awaits: bool,
-    /// Segments that are yet to be requested; none of a video without end.
-    missing: Option<u64>,
-    /// The rung that played last.
-    shown: Option<usize>,
-    turned_on: Time,
-    /// The moment up to which everything has been counted.
-    until: Time,
-    counts: Playback,
+state! {
+    /// A player that is not yet turned on.
+    pub Player(specification: &VideoSpecification) {
+        ladder: Ladder = specification.ladder(),
+        rule: Rule = Rule::new(&specification.rule, &ladder, specification.buffer),
+        capacity: Duration = specification.buffer,
+        start_after: Duration = specification.start_after,
+        state: State = State::Starting,
+        /// Rungs of the buffered segments, that which plays first.
+        segments: VecDeque<usize>,
+        /// What is left of the first.
+        left: Duration,
+        /// The rung, moment and size of the latest request.
+        requested: Option<(usize, Time, u64)>,
+        /// Segments that were requested.
+        number: u64,
+        /// Whether that has not arrived.
+        awaits: bool,
+        /// Segments that are yet to be requested; none of a video without end.
+        missing: Option<u64> = specification.length.map(|length| length.0.div_ceil(specification.segment.0)),
+        /// The rung that played last.
+        shown: Option<usize>,
+        turned_on: Time,
+        /// The moment up to which everything has been counted.
+        until: Time,
+        counts: Playback,
+    }
 }
 
 impl Player {
-    /// A player that is not yet turned on.
-    pub fn new(specification: &VideoSpecification) -> Player {
-        let ladder = specification.ladder();
-        Player {
-            rule: Rule::new(&specification.rule, &ladder, specification.buffer),
-            ladder,
-            capacity: specification.buffer,
-            start_after: specification.start_after,
-            state: State::Starting,
-            segments: VecDeque::new(),
-            left: Duration::ZERO,
-            requested: None,
-            number: 0,
-            awaits: false,
-            missing: specification.length.map(|length| length.0.div_ceil(specification.segment.0)),
-            shown: None,
-            turned_on: Time::ZERO,
-            until: Time::ZERO,
-            counts: Playback::default(),
-        }
-    }
-
     pub fn turn_on(&mut self, now: Time) {
         (self.turned_on, self.until) = (now, now);
     }

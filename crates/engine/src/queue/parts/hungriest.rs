@@ -64,40 +64,27 @@ parameters! {
     }
 }
 
-/// The hungriest connection as estimated (section IV.A): the most frequent of the recorded connections.
-#[derive(Clone, Debug)]
-pub struct GuessedHungriest {
-    kind: ConnectionKind,
-    record_interval: u64,
-    statistics_interval: u64,
-    flows: Option<Arc<FlowTable>>,
-    /// The number of packets received.
-    received: u64,
-    /// The latest records. The oldest is overwritten.
-    log: Box<[u64]>,
-    /// The total number of records made.
-    recorded: u64,
-    /// Buffer for a sorted copy of the log.
-    sorted: Box<[u64]>,
-    hungriest: Option<u64>,
+state! {
+    /// The hungriest connection as estimated (section IV.A): the most frequent of the recorded connections.
+    #[derive(Clone)]
+    pub GuessedHungriest(parameters: &GuessParameters) {
+        kind: ConnectionKind = parameters.connection,
+        record_interval: u64 = parameters.record_interval,
+        statistics_interval: u64 = parameters.statistics_interval,
+        flows: Option<Arc<FlowTable>>,
+        /// The number of packets received.
+        received: u64,
+        /// The latest records. The oldest is overwritten.
+        log: Box<[u64]> = vec![0; parameters.history_length as usize].into(),
+        /// The total number of records made.
+        recorded: u64,
+        /// Buffer for a sorted copy of the log.
+        sorted: Box<[u64]> = log.clone(),
+        hungriest: Option<u64>,
+    }
 }
 
 impl GuessedHungriest {
-    pub fn new(parameters: &GuessParameters) -> GuessedHungriest {
-        let empty = vec![0; parameters.history_length as usize].into_boxed_slice();
-        GuessedHungriest {
-            kind: parameters.connection,
-            record_interval: parameters.record_interval,
-            statistics_interval: parameters.statistics_interval,
-            flows: None,
-            received: 0,
-            log: empty.clone(),
-            recorded: 0,
-            sorted: empty,
-            hungriest: None,
-        }
-    }
-
     fn connection(&self, packet: &Packet) -> u64 {
         match (&self.flows, self.kind) {
             (Some(flows), ConnectionKind::Hosts) => {

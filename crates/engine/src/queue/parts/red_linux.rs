@@ -10,21 +10,22 @@ const PROBABILITY_BITS: f64 = 4_294_967_296.0;
 /// The greatest logarithm of the weight: red_check_params.
 const GREATEST_LOGARITHM: f64 = 31.0;
 
-/// The state and the settings of a queue.
-#[derive(Debug)]
-pub struct LinuxRed {
-    /// The logarithm of one over the weight (Wlog), which scales averages and thresholds.
-    scale: u32,
-    least: u64,
-    most: u64,
-    /// The maximum probability over the distance of the thresholds.
-    slope: u64,
-    /// The average queue in bytes, scaled (qavg).
-    average: u64,
-    /// Packets since the latest drop (qcount).
-    count: i64,
-    /// The product of the average above the minimum and the count, at which the next drop comes (qR).
-    due: u64,
+state! {
+    /// The state and the settings of a queue, with thresholds in bytes (red_set_parms).
+    pub LinuxRed(weight: f64, least: f64, most: f64, maximum_probability: f64) {
+        /// The logarithm of one over the weight (Wlog), which scales averages and thresholds.
+        scale: u32 = (-libm::log2(weight)).round().clamp(1.0, GREATEST_LOGARITHM) as u32,
+        /// The maximum probability over the distance of the thresholds.
+        slope: u64 = ((maximum_probability * PROBABILITY_BITS) as u64 / ((most - least) as u64).max(1)).max(1),
+        least: u64 = (least as u64) << scale,
+        most: u64 = (most as u64) << scale,
+        /// The average queue in bytes, scaled (qavg).
+        average: u64,
+        /// Packets since the latest drop (qcount).
+        count: i64 = -1,
+        /// The product of the average above the minimum and the count, at which the next drop comes (qR).
+        due: u64,
+    }
 }
 
 /// Why RED selects a packet.
@@ -37,21 +38,6 @@ pub enum Selected {
 }
 
 impl LinuxRed {
-    /// Creates the state of an empty queue, with thresholds in bytes (red_set_parms).
-    pub fn new(weight: f64, least: f64, most: f64, maximum_probability: f64) -> LinuxRed {
-        let scale = (-libm::log2(weight)).round().clamp(1.0, GREATEST_LOGARITHM) as u32;
-        let probability = (maximum_probability * PROBABILITY_BITS) as u64;
-        LinuxRed {
-            scale,
-            least: (least as u64) << scale,
-            most: (most as u64) << scale,
-            slope: (probability / ((most - least) as u64).max(1)).max(1),
-            average: 0,
-            count: -1,
-            due: 0,
-        }
-    }
-
     /// Whether an arrival is dropped or marked, with `backlog` bytes queued. `draw` gives 32 random bits.
     pub fn on_arrival(&mut self, backlog: u64, draw: impl FnOnce() -> u32) -> Option<Selected> {
         self.average = self.average + backlog - (self.average >> self.scale);

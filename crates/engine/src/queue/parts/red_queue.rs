@@ -78,31 +78,20 @@ impl RedParameters {
     }
 }
 
-/// A queue managed by RED. Until the rate of the link is known, no packet is dropped early.
-#[derive(Debug)]
-pub struct RedQueue {
-    parameters: RedParameters,
-    queue: BoundedFifo,
-    average: AverageQueue,
-    curve: DropCurve,
-    spacing: DropSpacing,
-    /// By Linux's rules, once the thresholds are known.
-    linux: Option<LinuxRed>,
+state! {
+    /// A queue managed by RED. Until the rate of the link is known, no packet is dropped early.
+    pub RedQueue(limit: Limit, parameters: RedParameters) {
+        parameters: RedParameters = parameters,
+        queue: BoundedFifo = BoundedFifo::new(limit),
+        average: AverageQueue,
+        curve: DropCurve = DropCurve::new(f64::INFINITY, f64::INFINITY, parameters.maximum_probability, parameters.gentle),
+        spacing: DropSpacing,
+        /// By Linux's rules, once the thresholds are known.
+        linux: Option<LinuxRed>,
+    }
 }
 
 impl RedQueue {
-    pub fn new(limit: Limit, parameters: RedParameters) -> RedQueue {
-        let curve = DropCurve::new(f64::INFINITY, f64::INFINITY, parameters.maximum_probability, parameters.gentle);
-        RedQueue {
-            parameters,
-            queue: BoundedFifo::new(limit),
-            average: AverageQueue::default(),
-            curve,
-            spacing: DropSpacing::default(),
-            linux: None,
-        }
-    }
-
     /// Sets the values that depend on the rate of the link.
     pub fn set_link_rate(&mut self, rate: Rate) {
         let RedSettings { minimum, maximum, weight } = self.parameters.settings(rate);

@@ -19,16 +19,17 @@ use sender::Sender;
 
 pub use parameters::TfrcParameters;
 
-#[derive(Debug)]
-pub struct Tfrc {
-    sender: Sender,
-    receiver: Receiver,
-    profile: Arc<StackProfile>,
-    address: Address,
-    return_address: Address,
-    /// Bytes still to be sent, `None` if unlimited.
-    remaining: Option<u64>,
-    next: u64,
+state! {
+    pub Tfrc(parameters: Arc<TfrcParameters>, setup: SourceSetup) {
+        receiver: Receiver = Receiver::new(setup.profile.segment_size.0, &parameters),
+        sender: Sender = Sender::new(setup.profile.segment_size.0, parameters),
+        profile: Arc<StackProfile> = setup.profile,
+        address: Address = setup.address,
+        return_address: Address = setup.return_address.expect("a source that is not one-way is given a way back"),
+        /// Bytes still to be sent, `None` if unlimited.
+        remaining: Option<u64> = setup.size,
+        next: u64,
+    }
 }
 
 impl Tfrc {
@@ -81,23 +82,6 @@ impl Source for Tfrc {
     const ONE_WAY: bool = false;
 
     const UNRESPONSIVE: bool = false;
-
-    fn check(_parameters: &TfrcParameters) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn new(parameters: Arc<TfrcParameters>, setup: SourceSetup) -> Tfrc {
-        let segment = setup.profile.segment_size.0;
-        Tfrc {
-            receiver: Receiver::new(segment, &parameters),
-            sender: Sender::new(segment, parameters),
-            profile: setup.profile,
-            address: setup.address,
-            return_address: setup.return_address.expect("a source that is not one-way is given a way back"),
-            remaining: setup.size,
-            next: 0,
-        }
-    }
 }
 
 impl RateBased for Tfrc {

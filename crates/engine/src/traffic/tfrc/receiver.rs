@@ -28,53 +28,39 @@ pub struct Data {
 /// A report and the timestamp of the latest data packet, which it echoes.
 pub type Feedback = (Report, Time);
 
-/// The receiver of a flow. Rates are in bytes per second.
-#[derive(Debug)]
-pub struct Receiver {
-    /// The segment size s, in bytes.
-    segment: f64,
-    losses: Losses,
-    /// p at its latest calculation.
-    loss_event_rate: f64,
-    /// R_m: the round-trip time in the packet with the highest number.
-    rtt: Option<Duration>,
-    /// R_(m-1), the round-trip time when feedback was last sent, and the time of that feedback.
-    last_feedback: Option<(Option<Duration>, Time)>,
-    /// The arrival times and sizes, in bytes, of recent data.
-    arrivals: VecDeque<(Time, u64)>,
-    /// The timestamp of the latest data packet and its arrival time.
-    latest: (Time, Time),
-    /// Whether data arrived since feedback was last sent.
-    has_news: bool,
-    /// The maximum X_recv so far.
-    greatest_rate: f64,
-    /// When the feedback timer expires. `NEVER` while the next packet is answered immediately: before the sender has
-    /// reported a round-trip time (section 6.3), and after the timer expired with nothing to report (section 6.1, step
-    /// 4).
-    pub deadline: Time,
-    /// Bytes of payload received.
-    pub delivered: u64,
+state! {
+    /// The receiver of a flow with segments of this size. Rates are in bytes per second.
+    pub Receiver(segment: u64, parameters: &TfrcParameters) {
+        /// The segment size s, in bytes.
+        segment: f64 = segment as f64,
+        losses: Losses = Losses::new(Intervals::new(
+            parameters.loss_intervals,
+            parameters.history_discounting.then_some(parameters.discount_threshold),
+        )),
+        /// p at its latest calculation.
+        loss_event_rate: f64,
+        /// R_m: the round-trip time in the packet with the highest number.
+        rtt: Option<Duration>,
+        /// R_(m-1), the round-trip time when feedback was last sent, and the time of that feedback.
+        last_feedback: Option<(Option<Duration>, Time)>,
+        /// The arrival times and sizes, in bytes, of recent data.
+        arrivals: VecDeque<(Time, u64)>,
+        /// The timestamp of the latest data packet and its arrival time.
+        latest: (Time, Time),
+        /// Whether data arrived since feedback was last sent.
+        has_news: bool,
+        /// The maximum X_recv so far.
+        greatest_rate: f64,
+        /// When the feedback timer expires. `NEVER` while the next packet is answered immediately: before the sender has
+        /// reported a round-trip time (section 6.3), and after the timer expired with nothing to report (section 6.1, step
+        /// 4).
+        pub deadline: Time = Time::NEVER,
+        /// Bytes of payload received.
+        pub delivered: u64,
+    }
 }
 
 impl Receiver {
-    /// Creates a receiver for segments of this size, in bytes.
-    pub fn new(segment: u64, parameters: &TfrcParameters) -> Receiver {
-        let discount_threshold = parameters.history_discounting.then_some(parameters.discount_threshold);
-        Receiver {
-            segment: segment as f64,
-            losses: Losses::new(Intervals::new(parameters.loss_intervals, discount_threshold)),
-            loss_event_rate: 0.0,
-            rtt: None,
-            last_feedback: None,
-            arrivals: VecDeque::new(),
-            latest: (Time::ZERO, Time::ZERO),
-            has_news: false,
-            greatest_rate: 0.0,
-            deadline: Time::NEVER,
-            delivered: 0,
-        }
-    }
-
     /// Processes a data packet (section 6.1). Returns the feedback it triggers.
     pub fn on_data(&mut self, data: &Data, now: Time) -> Option<Feedback> {
         if self.losses.highest().is_none_or(|highest| data.number > highest) {

@@ -60,53 +60,34 @@ impl ReceiveRates {
     }
 }
 
-/// The sender of a flow. Rates are in bytes of payload per second.
-#[derive(Debug)]
-pub struct Sender {
-    parameters: Arc<TfrcParameters>,
-    /// The segment size s, in bytes.
-    segment: f64,
-    /// The allowed rate X.
-    allowed_rate: f64,
-    rtt: Option<RoundTripTime>,
-    /// tld: when slow start last doubled the rate.
-    last_doubled: Time,
-    /// The loss event rate p.
-    loss_event_rate: f64,
-    /// X_Bps, defined once p > 0.
-    calculated_rate: f64,
-    receive_rates: ReceiveRates,
-    /// When the last packet was sent. A new rate applies from then.
-    last_sent: Time,
-    /// When the next packet is due, `NEVER` when all is sent.
-    pub pacing_deadline: Time,
-    /// When the nofeedback timer expires, `NEVER` when all is sent.
-    pub deadline: Time,
-    /// Counters since the start of the measuring window.
-    pub statistics: SenderStatistics,
+state! {
+    /// The sender of a flow, with segments of this size, that has not started. Rates are in bytes of payload per second.
+    pub Sender(segment: u64, parameters: Arc<TfrcParameters>) {
+        parameters: Arc<TfrcParameters> = parameters,
+        /// The segment size s, in bytes.
+        segment: f64 = segment as f64,
+        /// The allowed rate X, at first one segment per second (section 4.2).
+        allowed_rate: f64 = segment,
+        rtt: Option<RoundTripTime>,
+        /// tld: when slow start last doubled the rate.
+        last_doubled: Time,
+        /// The loss event rate p.
+        loss_event_rate: f64,
+        /// X_Bps, defined once p > 0.
+        calculated_rate: f64 = f64::INFINITY,
+        receive_rates: ReceiveRates = ReceiveRates(Vec::with_capacity(MOST_RECEIVE_RATES)),
+        /// When the last packet was sent. A new rate applies from then.
+        last_sent: Time,
+        /// When the next packet is due, `NEVER` when all is sent.
+        pub pacing_deadline: Time = Time::NEVER,
+        /// When the nofeedback timer expires, `NEVER` when all is sent.
+        pub deadline: Time = Time::NEVER,
+        /// Counters since the start of the measuring window.
+        pub statistics: SenderStatistics,
+    }
 }
 
 impl Sender {
-    /// Creates a sender of segments of this size, in bytes, that has not started.
-    pub fn new(segment: u64, parameters: Arc<TfrcParameters>) -> Sender {
-        let segment = segment as f64;
-        Sender {
-            parameters,
-            segment,
-            // Section 4.2: one segment per second.
-            allowed_rate: segment,
-            rtt: None,
-            last_doubled: Time::ZERO,
-            loss_event_rate: 0.0,
-            calculated_rate: f64::INFINITY,
-            receive_rates: ReceiveRates(Vec::with_capacity(MOST_RECEIVE_RATES)),
-            last_sent: Time::ZERO,
-            pacing_deadline: Time::NEVER,
-            deadline: Time::NEVER,
-            statistics: SenderStatistics::default(),
-        }
-    }
-
     /// Starts sending (section 4.2).
     pub fn start(&mut self, now: Time) {
         self.receive_rates.set(f64::INFINITY, now);

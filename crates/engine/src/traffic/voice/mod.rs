@@ -42,46 +42,11 @@ pub struct CallQuality {
     pub mouth_to_ear: Option<f64>,
 }
 
-/// One direction of a call.
-#[derive(Debug)]
-pub struct Voice {
-    parameters: Arc<VoiceParameters>,
-    packets: Cbr,
-}
-
-impl Voice {
-    /// What the listener hears in the measuring window, given the packets dropped there; none without packets.
-    pub fn call(&self, dropped: u64) -> Option<CallQuality> {
-        let codec = self.parameters.codec;
-        let spoken = (codec.interval() + codec.look_ahead()).seconds();
-        let delays = self.packets.delay_counts();
-        let arrived: u64 = delays.iter().map(|(_, count)| count).sum();
-        if arrived + dropped == 0 {
-            return None;
-        }
-        let limit = self.parameters.playout_buffer;
-        let fixed = (limit > Duration::ZERO).then(|| delays.first().map_or(0.0, |(least, _)| *least) + limit.seconds());
-        let heard = |playout: f64, in_time: u64| {
-            let loss = (arrived - in_time + dropped) as f64 / (arrived + dropped) as f64;
-            let mouth_to_ear = spoken + playout;
-            let rating = e_model::rating(mouth_to_ear, loss, codec.robustness());
-            let (score, late) = (e_model::mean_opinion_score(rating), arrived - in_time);
-            CallQuality { rating, score, late, mouth_to_ear: Some(mouth_to_ear) }
-        };
-        let mut in_time = 0;
-        let mut best = None::<CallQuality>;
-        for (delay, count) in delays {
-            if fixed.is_some_and(|playout| delay > playout) {
-                break;
-            }
-            in_time += count;
-            let quality = heard(fixed.unwrap_or(delay), in_time);
-            // With a fixed playout delay the last counts, which has all packets in time.
-            if fixed.is_some() || best.is_none_or(|best| quality.rating > best.rating) {
-                best = Some(quality);
-            }
-        }
-        best.or(Some(CallQuality { rating: 0.0, score: 1.0, late: 0, mouth_to_ear: None }))
+state! {
+    /// One direction of a call.
+    pub Voice(parameters: Arc<VoiceParameters>, setup: SourceSetup) {
+        packets: Cbr = Cbr::new(Arc::new(as_rate(&parameters)), setup).every(parameters.codec.interval()),
+        parameters: Arc<VoiceParameters> = parameters,
     }
 }
 
@@ -117,58 +82,54 @@ impl Source for Voice {
 
     const RANDOM_IF: &'static [&'static str] = &["talk_spurts"];
 
-    fn check(_parameters: &VoiceParameters) -> Result<(), String> {
-        Ok(())
-    }
-
     fn offered(parameters: &VoiceParameters) -> Option<Offered> {
         Cbr::offered(&as_rate(parameters))
-    }
-
-    fn new(parameters: Arc<VoiceParameters>, setup: SourceSetup) -> Voice {
-        let packets = Cbr::new(Arc::new(as_rate(&parameters)), setup).every(parameters.codec.interval());
-        Voice { parameters, packets }
     }
 }
 
 impl RateBased for Voice {
-    fn start(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
-        self.packets.start(now, outbox, options);
-    }
-
-    fn stop(&mut self) -> bool {
-        self.packets.stop()
-    }
-
-    fn pacing_deadline(&self) -> Time {
-        self.packets.pacing_deadline()
-    }
-
-    fn on_pacing_timer(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool) {
-        self.packets.on_pacing_timer(now, outbox, options);
-    }
-
-    fn on_data(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) -> Option<Packet> {
-        self.packets.on_data(packet, now, options)
-    }
-
-    fn delivered(&self) -> u64 {
-        self.packets.delivered()
-    }
-
-    fn statistics(&self) -> &SenderStatistics {
-        self.packets.statistics()
-    }
-
-    fn delays(&self) -> Option<DelayStatistics> {
-        self.packets.delays()
+    dispatch! { .packets
+        fn start(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool);
+        fn stop(&mut self) -> bool;
+        fn pacing_deadline(&self) -> Time;
+        fn on_pacing_timer(&mut self, now: Time, outbox: &mut Vec<Packet>, options: &mut OptionsPool);
+        fn on_data(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool) -> Option<Packet>;
+        fn delivered(&self) -> u64;
+        fn statistics(&self) -> &SenderStatistics;
+        fn delays(&self) -> Option<DelayStatistics>;
+        fn open_window(&mut self);
     }
 
     fn call(&self, dropped: u64) -> Option<CallQuality> {
-        Voice::call(self, dropped)
-    }
-
-    fn open_window(&mut self) {
-        self.packets.open_window();
+        let codec = self.parameters.codec;
+        let spoken = (codec.interval() + codec.look_ahead()).seconds();
+        let delays = self.packets.delay_counts();
+        let arrived: u64 = delays.iter().map(|(_, count)| count).sum();
+        if arrived + dropped == 0 {
+            return None;
+        }
+        let limit = self.parameters.playout_buffer;
+        let fixed = (limit > Duration::ZERO).then(|| delays.first().map_or(0.0, |(least, _)| *least) + limit.seconds());
+        let heard = |playout: f64, in_time: u64| {
+            let loss = (arrived - in_time + dropped) as f64 / (arrived + dropped) as f64;
+            let mouth_to_ear = spoken + playout;
+            let rating = e_model::rating(mouth_to_ear, loss, codec.robustness());
+            let (score, late) = (e_model::mean_opinion_score(rating), arrived - in_time);
+            CallQuality { rating, score, late, mouth_to_ear: Some(mouth_to_ear) }
+        };
+        let mut in_time = 0;
+        let mut best = None::<CallQuality>;
+        for (delay, count) in delays {
+            if fixed.is_some_and(|playout| delay > playout) {
+                break;
+            }
+            in_time += count;
+            let quality = heard(fixed.unwrap_or(delay), in_time);
+            // With a fixed playout delay the last counts, which has all packets in time.
+            if fixed.is_some() || best.is_none_or(|best| quality.rating > best.rating) {
+                best = Some(quality);
+            }
+        }
+        best.or(Some(CallQuality { rating: 0.0, score: 1.0, late: 0, mouth_to_ear: None }))
     }
 }

@@ -26,35 +26,24 @@ struct Saved {
     epoch: Option<Epoch>,
 }
 
-#[derive(Clone, Debug)]
-struct Epoch {
-    start: Time,
-    k: f64,
-    /// W_max of this stage.
-    plateau: f64,
-    w_est: f64,
-    /// The fractional part of the growth, in bytes.
-    fraction: f64,
-    last_ack: Time,
-    /// Whether the latest acknowledgement was allowed to increase the window.
-    growing: bool,
+state! {
+    /// A stage with cwnd_epoch = `cwnd` (section 4.2).
+    #[derive(Clone)]
+    Epoch(w_max: f64, cwnd: f64, c: f64, now: Time) {
+        start: Time = now,
+        /// W_max of this stage.
+        plateau: f64 = w_max.max(cwnd),
+        k: f64 = libm::cbrt((plateau - cwnd) / c),
+        w_est: f64 = cwnd,
+        /// The fractional part of the growth, in bytes.
+        fraction: f64,
+        last_ack: Time = now,
+        /// Whether the latest acknowledgement was allowed to increase the window.
+        growing: bool = true,
+    }
 }
 
 impl Epoch {
-    /// Starts a stage with cwnd_epoch = `cwnd` (section 4.2).
-    fn new(w_max: f64, cwnd: f64, c: f64, now: Time) -> Epoch {
-        let plateau = w_max.max(cwnd);
-        Epoch {
-            start: now,
-            k: libm::cbrt((plateau - cwnd) / c),
-            plateau,
-            w_est: cwnd,
-            fraction: 0.0,
-            last_ack: now,
-            growing: true,
-        }
-    }
-
     /// The window increase function, Figure 1.
     fn w_cubic(&self, t: f64, c: f64) -> f64 {
         let from_plateau = t - self.k;
