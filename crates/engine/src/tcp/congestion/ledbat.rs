@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Ack, CongestionControl, CongestionEvent, Needs};
+use super::{Ack, CongestionControl, Needs};
 use crate::tcp::window::Window;
 use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
 
@@ -96,12 +96,10 @@ impl CongestionControl for Ledbat {
     }
 
     /// Halves the window, down to the minimum window (RFC 6817 section 2.4.2, on data loss).
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        if let Some(flight_size) = event.flight_size() {
-            self.fraction = 0.0;
-            let least = self.parameters.minimum_window * window.mss;
-            window.set_ssthresh((flight_size / 2).max(least).min(window.cwnd));
-        }
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
+        self.fraction = 0.0;
+        let least = self.parameters.minimum_window * window.mss;
+        window.set_ssthresh((flight_size / 2).max(least).min(window.cwnd));
     }
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {

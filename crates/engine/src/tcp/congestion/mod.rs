@@ -281,9 +281,9 @@ impl CongestionEvent {
 
 /// The window rule of a sender: what makes one congestion control different from another.
 ///
-/// Two methods are required: how the window grows in congestion avoidance, and what congestion does to the threshold.
-/// The other methods have defaults that do nothing; those that concern pacing, deliveries or random numbers are called only
-/// if [`needs`](CongestionControl::needs) asks for it.
+/// How the window grows in congestion avoidance is required, and what congestion does to the threshold: `reduce`, or
+/// `on_congestion`, which calls it. The other methods have defaults that do nothing; those that concern pacing, deliveries or
+/// random numbers are called only if [`needs`](CongestionControl::needs) asks for it.
 ///
 /// A reduction after marks that takes a round trip (the stack's `prr_on_marks`) is to an algorithm as a fast recovery.
 /// The order in which the sender calls them is that of its [governor](crate::tcp::governor). During fast recovery the window is
@@ -297,10 +297,23 @@ pub trait CongestionControl {
     /// its window, or when the acknowledgement reports marks.
     fn increase(&mut self, window: &mut Window, ack: &Ack);
 
-    /// Answers congestion. On a loss or marks it sets the threshold ([`Window::set_ssthresh`]); the recovery then sets
-    /// cwnd, which here is still that of before. On a timeout or after a spurious loss it may forget or restore what it
-    /// has measured.
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time);
+    /// Answers congestion, by default a loss and marks with [`reduce`](CongestionControl::reduce), a timeout with
+    /// [`on_timeout`](CongestionControl::on_timeout), and a spurious loss not at all.
+    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
+        match event {
+            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
+                self.reduce(window, flight_size, now);
+            }
+            CongestionEvent::Timeout => self.on_timeout(window, now),
+            CongestionEvent::Spurious => {}
+        }
+    }
+
+    /// Sets the threshold ([`Window::set_ssthresh`]); the recovery then sets cwnd, which here is still that of before.
+    fn reduce(&mut self, _window: &mut Window, _flight_size: u64, _now: Time) {}
+
+    /// Slow start restarts, so that it may forget what it has measured.
+    fn on_timeout(&mut self, _window: &mut Window, _now: Time) {}
 
     /// May set the initial window and start its clocks, once the handshake has given a first smoothed RTT, or zero if none.
     fn on_established(&mut self, _window: &mut Window, _srtt: Duration, _now: Time) {}

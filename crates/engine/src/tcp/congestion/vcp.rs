@@ -3,7 +3,7 @@
 //! increases its window multiplicatively at low load and additively at high load, and decreases it at overload.
 
 use super::growth::Growth;
-use super::{Ack, CongestionControl, CongestionEvent, Needs};
+use super::{Ack, CongestionControl, Needs};
 use crate::packet::LoadFactor;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -124,10 +124,8 @@ impl CongestionControl for Vcp {
     }
 
     /// The response to losses is that of Reno (the authors' ns-2 vcp-src.cc, `slowdown`).
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        if let Some(flight_size) = event.flight_size() {
-            window.set_ssthresh(flight_size / 2);
-        }
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
+        window.set_ssthresh(flight_size / 2);
     }
 
     /// There is no slow start. The load factor alone determines the growth.

@@ -4,7 +4,7 @@
 
 use super::newreno::AdditiveIncrease;
 use super::round_trips::{RoundEnd, RoundTrip, RoundTrips};
-use super::{Ack, CongestionControl, CongestionEvent};
+use super::{Ack, CongestionControl};
 use crate::tcp::window::Window;
 use crate::time::Time;
 
@@ -105,24 +105,6 @@ impl Yeah {
         decongests
     }
 
-    /// Subtracts the backlog, at least 1/2^delta and at most half of the window, unless other flows seem to have filled
-    /// the queue.
-    fn reduce(&mut self, window: &mut Window, flight_size: u64) {
-        self.round_trips.abandon_round();
-        self.additive.restart();
-        self.uncounted = 0;
-        self.fast_rounds = 0;
-        self.reno_window = (self.reno_window / 2).max(LEAST_RENO_WINDOW);
-        let flight = flight_size / window.mss;
-        let half = (flight / 2).max(2);
-        let reduction = if self.slow_rounds < self.parameters.rho {
-            self.backlog.max(flight >> self.parameters.delta).min(half)
-        } else {
-            half
-        };
-        window.set_ssthresh(flight_size.saturating_sub(reduction * window.mss));
-    }
-
     /// Precautionary decongestion: subtracts the backlog from the window before the queue overflows.
     fn decongest(&mut self, window: &mut Window, segments: u64) {
         let reduction = (self.backlog / self.parameters.gamma).min(segments >> self.parameters.epsilon);
@@ -144,14 +126,26 @@ impl CongestionControl for Yeah {
         }
     }
 
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        match event {
-            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
-                self.reduce(window, flight_size)
-            }
-            CongestionEvent::Timeout => self.round_trips.on_timeout(),
-            CongestionEvent::Spurious => {}
-        }
+    /// Subtracts the backlog, at least 1/2^delta and at most half of the window, unless other flows seem to have filled
+    /// the queue.
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
+        self.round_trips.abandon_round();
+        self.additive.restart();
+        self.uncounted = 0;
+        self.fast_rounds = 0;
+        self.reno_window = (self.reno_window / 2).max(LEAST_RENO_WINDOW);
+        let flight = flight_size / window.mss;
+        let half = (flight / 2).max(2);
+        let reduction = if self.slow_rounds < self.parameters.rho {
+            self.backlog.max(flight >> self.parameters.delta).min(half)
+        } else {
+            half
+        };
+        window.set_ssthresh(flight_size.saturating_sub(reduction * window.mss));
+    }
+
+    fn on_timeout(&mut self, _window: &mut Window, _now: Time) {
+        self.round_trips.on_timeout();
     }
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {
@@ -191,7 +185,7 @@ mod tests {
                 yeah.on_ack(&window, &ack);
                 yeah.increase(&mut window, &ack);
             }
-            yeah.on_congestion(&mut window, CongestionEvent::Loss { flight_size: 8 * MSS }, Time::ZERO);
+            yeah.reduce(&mut window, 8 * MSS, Time::ZERO);
             assert_eq!(window.ssthresh / MSS, left, "{rules:?}");
         }
     }

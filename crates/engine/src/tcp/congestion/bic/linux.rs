@@ -4,7 +4,7 @@
 
 use super::BicParameters;
 use crate::tcp::congestion::kernel::{HZ, LossState, Steps, acked_segments, segments, set_ssthresh, ticks};
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent};
+use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
 use crate::time::Time;
 
@@ -58,25 +58,6 @@ impl Linux {
         let every = if last_max == 0 { every.min(MOST_BEFORE_LOSS) } else { every };
         ((every << RATIO_SHIFT) / self.ratio).max(1)
     }
-
-    /// bictcp_recalc_ssthresh.
-    fn reduce(&mut self, window: &mut Window, flight_size: u64) {
-        let BicParameters { beta, low_window, fast_convergence, .. } = *self.parameters;
-        let beta = (beta * 1024.0).round() as u64;
-        let cwnd = segments(window);
-        let gives_way = fast_convergence && cwnd < self.last_max;
-        self.last_max = if gives_way { cwnd * (1024 + beta) / 2048 } else { cwnd };
-        self.steps.restart();
-        let flight = flight_size / window.mss;
-        set_ssthresh(window, if cwnd <= low_window as u64 { flight / 2 } else { flight * beta / 1024 });
-    }
-
-    /// bictcp_reset.
-    fn forget(&mut self) {
-        let mut loss = self.loss.clone();
-        loss.begin();
-        *self = Linux { loss, ..Linux::new(self.parameters.clone()) };
-    }
 }
 
 impl CongestionControl for Linux {
@@ -91,15 +72,23 @@ impl CongestionControl for Linux {
         self.steps.additive(window, self.every, acked_segments(window, ack));
     }
 
-    /// A timeout forgets everything.
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        match event {
-            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
-                self.reduce(window, flight_size)
-            }
-            CongestionEvent::Timeout => self.forget(),
-            CongestionEvent::Spurious => {}
-        }
+    /// bictcp_recalc_ssthresh.
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
+        let BicParameters { beta, low_window, fast_convergence, .. } = *self.parameters;
+        let beta = (beta * 1024.0).round() as u64;
+        let cwnd = segments(window);
+        let gives_way = fast_convergence && cwnd < self.last_max;
+        self.last_max = if gives_way { cwnd * (1024 + beta) / 2048 } else { cwnd };
+        self.steps.restart();
+        let flight = flight_size / window.mss;
+        set_ssthresh(window, if cwnd <= low_window as u64 { flight / 2 } else { flight * beta / 1024 });
+    }
+
+    /// bictcp_reset.
+    fn on_timeout(&mut self, _window: &mut Window, _now: Time) {
+        let mut loss = self.loss.clone();
+        loss.begin();
+        *self = Linux { loss, ..Linux::new(self.parameters.clone()) };
     }
 
     /// bictcp_acked, which leaves out acknowledgements in the states Disorder and Loss.

@@ -1,7 +1,7 @@
 //! BIC by fractions of a segment.
 
 use super::BicParameters;
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Growth};
+use crate::tcp::congestion::{Ack, CongestionControl, Growth};
 use crate::tcp::window::Window;
 use crate::time::Time;
 
@@ -36,15 +36,6 @@ impl Published {
             ((w - w_max) / (search_factor - 1.0)).min(max_increment)
         }
     }
-
-    fn reduce(&mut self, window: &mut Window, flight_size: u64) {
-        let BicParameters { beta, low_window, fast_convergence, .. } = *self.parameters;
-        let w = window.segments();
-        let gives_way = fast_convergence && self.w_max.is_some_and(|w_max| w < w_max);
-        self.w_max = Some(if gives_way { w * (1.0 + beta) / 2.0 } else { w });
-        let left = if w <= low_window { 0.5 } else { beta };
-        window.set_ssthresh((left * flight_size as f64) as u64);
-    }
 }
 
 impl CongestionControl for Published {
@@ -53,14 +44,17 @@ impl CongestionControl for Published {
         self.growth.additive(window, segments, ack.credit);
     }
 
-    /// A timeout restarts the search (Linux tcp_bic.c, bictcp_state).
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        match event {
-            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
-                self.reduce(window, flight_size)
-            }
-            CongestionEvent::Timeout => self.w_max = None,
-            CongestionEvent::Spurious => {}
-        }
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
+        let BicParameters { beta, low_window, fast_convergence, .. } = *self.parameters;
+        let w = window.segments();
+        let gives_way = fast_convergence && self.w_max.is_some_and(|w_max| w < w_max);
+        self.w_max = Some(if gives_way { w * (1.0 + beta) / 2.0 } else { w });
+        let left = if w <= low_window { 0.5 } else { beta };
+        window.set_ssthresh((left * flight_size as f64) as u64);
+    }
+
+    /// The search restarts (Linux tcp_bic.c, bictcp_state).
+    fn on_timeout(&mut self, _window: &mut Window, _now: Time) {
+        self.w_max = None;
     }
 }

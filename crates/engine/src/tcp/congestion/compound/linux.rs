@@ -7,7 +7,7 @@
 
 use super::{CompoundParameters, GammaRule};
 use crate::tcp::congestion::kernel::{LossState, microseconds, segments, set_ssthresh};
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent};
+use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
 use crate::time::Time;
 
@@ -71,21 +71,6 @@ impl Linux {
             self.delay_window = (2 * self.delay_window).saturating_sub(falls) / 2;
         }
     }
-
-    /// tcp_reno_ssthresh, in Andrew's version tcp_compound_ssthresh.
-    fn reduce(&mut self, window: &mut Window) {
-        let CompoundParameters { beta, gamma_rule, gamma_low, gamma_high, lambda, .. } = *self.parameters;
-        if let Some(diff_reno) = self.diff_reno.take()
-            && gamma_rule == GammaRule::Tuned
-        {
-            let sample = (3 * diff_reno / 8) as f64;
-            let gamma = self.gamma as f64 + lambda * (sample - self.gamma as f64);
-            self.gamma = gamma.max(gamma_low).min(gamma_high) as u64;
-        }
-        self.count = 0;
-        self.recovering = true;
-        set_ssthresh(window, (segments(window) as f64 * (1.0 - beta)) as u64);
-    }
 }
 
 impl CongestionControl for Linux {
@@ -115,17 +100,26 @@ impl CongestionControl for Linux {
         window.cwnd = (loss_window + self.delay_window) * window.mss;
     }
 
-    /// A timeout begins the state Loss.
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        match event {
-            CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => self.reduce(window),
-            CongestionEvent::Timeout => {
-                self.count = 0;
-                self.recovering = false;
-                self.loss_state.begin();
-            }
-            CongestionEvent::Spurious => {}
+    /// tcp_reno_ssthresh, in Andrew's version tcp_compound_ssthresh.
+    fn reduce(&mut self, window: &mut Window, _flight_size: u64, _now: Time) {
+        let CompoundParameters { beta, gamma_rule, gamma_low, gamma_high, lambda, .. } = *self.parameters;
+        if let Some(diff_reno) = self.diff_reno.take()
+            && gamma_rule == GammaRule::Tuned
+        {
+            let sample = (3 * diff_reno / 8) as f64;
+            let gamma = self.gamma as f64 + lambda * (sample - self.gamma as f64);
+            self.gamma = gamma.max(gamma_low).min(gamma_high) as u64;
         }
+        self.count = 0;
+        self.recovering = true;
+        set_ssthresh(window, (segments(window) as f64 * (1.0 - beta)) as u64);
+    }
+
+    /// The state Loss begins.
+    fn on_timeout(&mut self, _window: &mut Window, _now: Time) {
+        self.count = 0;
+        self.recovering = false;
+        self.loss_state.begin();
     }
 
     /// Takes an RTT, and begins a round trip anew at the end of a recovery: tcp_compound_rtt_calc, cvegas_enable. The round

@@ -9,7 +9,7 @@
 
 use super::CompoundParameters;
 use crate::tcp::congestion::newreno::AdditiveIncrease;
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent};
+use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -77,27 +77,6 @@ impl Ns3 {
             window.cwnd += window.mss;
         }
     }
-
-    /// CongestionStateSet, then GetSsThresh.
-    fn reduce(&mut self, window: &mut Window) {
-        self.additive.restart();
-        self.state = State::FastRecovery;
-        let cwnd = window.cwnd as u32;
-        if u64::from(cwnd) > u64::from(self.loss_window.wrapping_add(self.delay_window)) {
-            self.loss_window = cwnd.wrapping_sub(self.delay_window);
-        }
-        let left = (f64::from(cwnd) * (1.0 - self.parameters.beta)) as u32;
-        self.loss_window /= 2;
-        self.delay_window = left.wrapping_sub(self.loss_window);
-        window.set_ssthresh(u64::from(left));
-    }
-
-    /// After a timeout the loss window is the whole window, and the base RTT the average.
-    fn time_out(&mut self, window: &Window) {
-        self.state = State::Loss(None);
-        (self.loss_window, self.delay_window) = (window.mss as u32, 0);
-        self.base_rtt = self.base_rtt.map(|_| Duration::from_seconds_f64(self.average_rtt));
-    }
 }
 
 impl CongestionControl for Ns3 {
@@ -130,12 +109,25 @@ impl CongestionControl for Ns3 {
         }
     }
 
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        match event {
-            CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => self.reduce(window),
-            CongestionEvent::Timeout => self.time_out(window),
-            CongestionEvent::Spurious => {}
+    /// CongestionStateSet, then GetSsThresh.
+    fn reduce(&mut self, window: &mut Window, _flight_size: u64, _now: Time) {
+        self.additive.restart();
+        self.state = State::FastRecovery;
+        let cwnd = window.cwnd as u32;
+        if u64::from(cwnd) > u64::from(self.loss_window.wrapping_add(self.delay_window)) {
+            self.loss_window = cwnd.wrapping_sub(self.delay_window);
         }
+        let left = (f64::from(cwnd) * (1.0 - self.parameters.beta)) as u32;
+        self.loss_window /= 2;
+        self.delay_window = left.wrapping_sub(self.loss_window);
+        window.set_ssthresh(u64::from(left));
+    }
+
+    /// After a timeout the loss window is the whole window, and the base RTT the average.
+    fn on_timeout(&mut self, window: &mut Window, _now: Time) {
+        self.state = State::Loss(None);
+        (self.loss_window, self.delay_window) = (window.mss as u32, 0);
+        self.base_rtt = self.base_rtt.map(|_| Duration::from_seconds_f64(self.average_rtt));
     }
 
     /// Takes an RTT and notices the end of a recovery: PktsAcked, EnableCompound.

@@ -5,7 +5,7 @@
 //! segment and the next passes over it, and then no round trip ends until the next loss, nor does the delay window change.
 
 use super::CompoundParameters;
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent};
+use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -71,16 +71,15 @@ impl CongestionControl for Ns3Of2014 {
         }
     }
 
-    /// DupAck, and ResetCompound at the end of the recovery and after a timeout.
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        match event {
-            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
-                self.forget();
-                window.set_ssthresh(window.half(flight_size));
-            }
-            CongestionEvent::Timeout => self.forget(),
-            CongestionEvent::Spurious => {}
-        }
+    /// DupAck.
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
+        self.forget();
+        window.set_ssthresh(window.half(flight_size));
+    }
+
+    /// ResetCompound, as at the end of the recovery.
+    fn on_timeout(&mut self, _window: &mut Window, _now: Time) {
+        self.forget();
     }
 
     /// Takes an RTT: ReceivedAck, UpdateBaseRtt.

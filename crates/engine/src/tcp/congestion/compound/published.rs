@@ -2,7 +2,7 @@
 
 use super::{CompoundParameters, GammaRule};
 use crate::tcp::congestion::newreno::AdditiveIncrease;
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent};
+use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -59,19 +59,6 @@ impl Published {
         self.dwnd = dwnd;
     }
 
-    /// Halves the loss window and reduces the sum to 1 - beta of its value (Tan et al. 2006).
-    fn reduce(&mut self, window: &mut Window, flight_size: u64) {
-        self.tune_gamma();
-        self.round = None;
-        let loss_window = window.cwnd.saturating_sub(self.dwnd);
-        let loss_flight = u128::from(flight_size) * u128::from(loss_window) / u128::from(window.cwnd);
-        self.additive.restart();
-        let loss_window = window.half(loss_flight as u64);
-        let sum = loss_window.max((flight_size as f64 * (1.0 - self.parameters.beta)) as u64);
-        self.dwnd = sum - loss_window;
-        window.set_ssthresh(sum);
-    }
-
     /// Tunes gamma to a value below the backlog of a Reno flow (draft section 5).
     fn tune_gamma(&mut self) {
         let CompoundParameters { gamma_rule, gamma_low, gamma_high, lambda, .. } = *self.parameters;
@@ -97,15 +84,22 @@ impl CongestionControl for Published {
         self.round = Some(Round { end: ack.nxt, window: window.cwnd });
     }
 
-    /// After a timeout the delay window is zero, as in slow start, and the path may have changed (draft section 3).
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        match event {
-            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
-                self.reduce(window, flight_size)
-            }
-            CongestionEvent::Timeout => (self.dwnd, self.min_rtt) = (0, None),
-            CongestionEvent::Spurious => {}
-        }
+    /// Halves the loss window and reduces the sum to 1 - beta of its value (Tan et al. 2006).
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
+        self.tune_gamma();
+        self.round = None;
+        let loss_window = window.cwnd.saturating_sub(self.dwnd);
+        let loss_flight = u128::from(flight_size) * u128::from(loss_window) / u128::from(window.cwnd);
+        self.additive.restart();
+        let loss_window = window.half(loss_flight as u64);
+        let sum = loss_window.max((flight_size as f64 * (1.0 - self.parameters.beta)) as u64);
+        self.dwnd = sum - loss_window;
+        window.set_ssthresh(sum);
+    }
+
+    /// The delay window is zero, as in slow start, and the path may have changed (draft section 3).
+    fn on_timeout(&mut self, _window: &mut Window, _now: Time) {
+        (self.dwnd, self.min_rtt) = (0, None);
     }
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {

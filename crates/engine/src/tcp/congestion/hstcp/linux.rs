@@ -4,7 +4,7 @@
 use super::HighSpeedParameters;
 use super::table::WINDOWS;
 use crate::tcp::congestion::kernel::{Steps, segments, set_ssthresh};
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent};
+use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
 use crate::time::Time;
 
@@ -35,8 +35,7 @@ impl CongestionControl for Linux {
     }
 
     /// hstcp_ssthresh. The table has b(w) in 256ths.
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        let Some(flight_size) = event.flight_size() else { return };
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
         let lost = (256.0 * self.parameters.decrease(WINDOWS[self.row] as f64)) as u64;
         let flight = flight_size / window.mss;
         set_ssthresh(window, flight - ((flight * lost) >> 8));

@@ -3,7 +3,7 @@
 
 use super::HighSpeedParameters;
 use super::table::{LAST_WINDOW, WINDOWS};
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent};
+use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
 use crate::time::Time;
 
@@ -30,8 +30,7 @@ impl CongestionControl for Ns3 {
     }
 
     /// GetSsThresh. The table has b(w) in hundredths.
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        let Some(flight_size) = event.flight_size() else { return };
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
         let flight = flight_size / window.mss;
         let last = WINDOWS.get(row(flight)).copied().unwrap_or(LAST_WINDOW);
         let left = 100 - libm::round(100.0 * self.parameters.decrease(last as f64)) as u64;

@@ -1,7 +1,7 @@
 //! HighSpeed TCP by the formulas of RFC 3649.
 
 use super::HighSpeedParameters;
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Growth};
+use crate::tcp::congestion::{Ack, CongestionControl, Growth};
 use crate::tcp::window::Window;
 use crate::time::Time;
 
@@ -33,8 +33,7 @@ impl CongestionControl for Published {
     }
 
     /// Reduces the window to (1 - b(w)) w (section 5).
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        let Some(flight_size) = event.flight_size() else { return };
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
         let left = 1.0 - self.parameters.decrease(window.segments());
         window.set_ssthresh((left * flight_size as f64) as u64);
     }

@@ -3,7 +3,7 @@
 //! has at least doubled.
 
 use super::HTcpParameters;
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent};
+use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -41,8 +41,7 @@ impl CongestionControl for Ns3 {
     }
 
     /// GetSsThresh.
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
-        let Some(flight_size) = event.flight_size() else { return };
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, now: Time) {
         self.last_congestion = now;
         self.beta = self.parameters.beta_min;
         let before = self.throughput_before;

@@ -1,7 +1,7 @@
 //! H-TCP as in the paper and the draft: alpha and beta of exact times and throughputs.
 
 use super::HTcpParameters;
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Growth};
+use crate::tcp::congestion::{Ack, CongestionControl, Growth};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -109,8 +109,7 @@ impl CongestionControl for Published {
         self.growth.additive(window, alpha, ack.credit);
     }
 
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
-        let Some(flight_size) = event.flight_size() else { return };
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, now: Time) {
         self.beta = self.backoff();
         self.throughput_before = self.throughput.greatest.or(self.throughput_before);
         self.throughput = Throughput::default();

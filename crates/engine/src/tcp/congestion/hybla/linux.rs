@@ -3,7 +3,7 @@
 
 use super::HyblaParameters;
 use crate::tcp::congestion::kernel::{LossState, Steps, acked_segments, microseconds, segments, set_ssthresh};
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent};
+use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -66,15 +66,13 @@ impl CongestionControl for Linux {
     }
 
     /// Sets ssthresh to half the flight size: tcp_reno_ssthresh, in whole segments.
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        match event {
-            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
-                set_ssthresh(window, flight_size / window.mss / 2);
-                self.steps.restart();
-            }
-            CongestionEvent::Timeout => self.loss.begin(),
-            CongestionEvent::Spurious => {}
-        }
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
+        set_ssthresh(window, flight_size / window.mss / 2);
+        self.steps.restart();
+    }
+
+    fn on_timeout(&mut self, _window: &mut Window, _now: Time) {
+        self.loss.begin();
     }
 
     /// Sets the initial window to the whole part of rho: hybla_init.

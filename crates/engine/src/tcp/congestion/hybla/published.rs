@@ -1,7 +1,7 @@
 //! Hybla as in the paper: the window grows for each byte that is credited.
 
 use super::HyblaParameters;
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Growth};
+use crate::tcp::congestion::{Ack, CongestionControl, Growth};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -31,10 +31,8 @@ impl CongestionControl for Published {
     }
 
     /// Reduces the window to half the flight size, as Reno does.
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        if let Some(flight_size) = event.flight_size() {
-            window.set_ssthresh(flight_size / 2);
-        }
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
+        window.set_ssthresh(flight_size / 2);
     }
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {

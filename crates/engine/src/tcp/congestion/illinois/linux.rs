@@ -3,7 +3,7 @@
 
 use super::IllinoisParameters;
 use crate::tcp::congestion::kernel::{microseconds, segments, set_ssthresh};
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
+use crate::tcp::congestion::{Ack, CongestionControl, Delivery, Needs};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -99,23 +99,20 @@ impl CongestionControl for Linux {
         }
     }
 
-    /// tcp_illinois_ssthresh and tcp_illinois_state.
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        match event {
-            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
-                let flight = flight_size / window.mss;
-                set_ssthresh(window, flight - ((flight * self.beta) >> BETA_SHIFT));
-                self.count = 0;
-            }
-            CongestionEvent::Timeout => {
-                self.alpha = RENO_ALPHA;
-                self.beta = RENO_BETA;
-                self.fast_rounds = 0;
-                self.was_delayed = false;
-                self.start_round(self.end);
-            }
-            CongestionEvent::Spurious => {}
-        }
+    /// tcp_illinois_ssthresh.
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
+        let flight = flight_size / window.mss;
+        set_ssthresh(window, flight - ((flight * self.beta) >> BETA_SHIFT));
+        self.count = 0;
+    }
+
+    /// tcp_illinois_state.
+    fn on_timeout(&mut self, _window: &mut Window, _now: Time) {
+        self.alpha = RENO_ALPHA;
+        self.beta = RENO_BETA;
+        self.fast_rounds = 0;
+        self.was_delayed = false;
+        self.start_round(self.end);
     }
 
     fn on_ack(&mut self, window: &Window, ack: &Ack) {

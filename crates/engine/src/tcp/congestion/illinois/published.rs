@@ -1,7 +1,7 @@
 //! Illinois as in the paper: alpha and beta follow the delay exactly, RTTs during recovery left out.
 
 use super::IllinoisParameters;
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Growth};
+use crate::tcp::congestion::{Ack, CongestionControl, Growth};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -93,21 +93,17 @@ impl CongestionControl for Published {
         self.growth.additive(window, self.alpha, ack.credit);
     }
 
-    /// After a timeout alpha and beta are those of Reno (Linux tcp_illinois.c, tcp_illinois_state).
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        match event {
-            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
-                window.set_ssthresh(((1.0 - self.beta) * flight_size as f64) as u64);
-            }
-            CongestionEvent::Timeout => {
-                self.alpha = RENO_ALPHA;
-                self.beta = RENO_BETA;
-                self.was_delayed = false;
-                self.fast_rounds = 0;
-                self.round = Round { end: self.round.end, ..Round::default() };
-            }
-            CongestionEvent::Spurious => {}
-        }
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
+        window.set_ssthresh(((1.0 - self.beta) * flight_size as f64) as u64);
+    }
+
+    /// Alpha and beta are those of Reno (Linux tcp_illinois.c, tcp_illinois_state).
+    fn on_timeout(&mut self, _window: &mut Window, _now: Time) {
+        self.alpha = RENO_ALPHA;
+        self.beta = RENO_BETA;
+        self.was_delayed = false;
+        self.fast_rounds = 0;
+        self.round = Round { end: self.round.end, ..Round::default() };
     }
 
     fn on_ack(&mut self, window: &Window, ack: &Ack) {

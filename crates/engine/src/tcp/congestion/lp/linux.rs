@@ -3,7 +3,7 @@
 use super::LpParameters;
 use super::clock::Clock;
 use crate::tcp::congestion::kernel::{Steps, acked_segments, segments, set_ssthresh};
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
+use crate::tcp::congestion::{Ack, CongestionControl, Delivery, Needs};
 use crate::tcp::window::Window;
 use crate::time::Time;
 
@@ -34,16 +34,14 @@ impl CongestionControl for Linux {
     }
 
     /// Sets ssthresh to half the window: tcp_reno_ssthresh.
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        match event {
-            CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => {
-                self.clock.reduce(window);
-                set_ssthresh(window, segments(window) / 2);
-                self.steps.restart();
-            }
-            CongestionEvent::Timeout => self.steps.restart(),
-            CongestionEvent::Spurious => {}
-        }
+    fn reduce(&mut self, window: &mut Window, _flight_size: u64, _now: Time) {
+        self.clock.reduce(window);
+        set_ssthresh(window, segments(window) / 2);
+        self.steps.restart();
+    }
+
+    fn on_timeout(&mut self, _window: &mut Window, _now: Time) {
+        self.steps.restart();
     }
 
     fn on_ack(&mut self, window: &Window, ack: &Ack) {

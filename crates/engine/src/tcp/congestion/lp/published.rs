@@ -2,7 +2,7 @@
 
 use super::LpParameters;
 use crate::tcp::congestion::newreno::AdditiveIncrease;
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Needs};
+use crate::tcp::congestion::{Ack, CongestionControl, Needs};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -72,12 +72,10 @@ impl CongestionControl for Published {
     }
 
     /// Reduces the window to half the flight size (RFC 5681 equation 4).
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
-        if let Some(flight_size) = event.flight_size() {
-            self.additive.restart();
-            self.reduced = Some(now);
-            window.set_ssthresh(flight_size / 2);
-        }
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, now: Time) {
+        self.additive.restart();
+        self.reduced = Some(now);
+        window.set_ssthresh(flight_size / 2);
     }
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {

@@ -2,7 +2,7 @@
 
 use super::ScalableParameters;
 use crate::tcp::congestion::kernel::{Steps, acked_segments, segments, set_ssthresh};
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent};
+use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
 use crate::time::Time;
 
@@ -20,8 +20,7 @@ impl CongestionControl for Linux {
     }
 
     /// tcp_scalable_ssthresh.
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        let Some(flight_size) = event.flight_size() else { return };
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
         let flight = flight_size / window.mss;
         set_ssthresh(window, flight - (flight as f64 * self.parameters.b) as u64);
         self.steps.restart();

@@ -1,7 +1,7 @@
 //! Scalable TCP as in the paper: the window grows by a segments for each that is acknowledged.
 
 use super::ScalableParameters;
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Growth};
+use crate::tcp::congestion::{Ack, CongestionControl, Growth};
 use crate::tcp::window::Window;
 use crate::time::Time;
 
@@ -17,9 +17,7 @@ impl CongestionControl for Published {
         self.growth.additive(window, segments, ack.credit);
     }
 
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        if let Some(flight_size) = event.flight_size() {
-            window.set_ssthresh(((1.0 - self.parameters.b) * flight_size as f64) as u64);
-        }
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
+        window.set_ssthresh(((1.0 - self.parameters.b) * flight_size as f64) as u64);
     }
 }

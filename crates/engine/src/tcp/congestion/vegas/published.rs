@@ -3,7 +3,7 @@
 use super::{Rules, VegasParameters, linux};
 use crate::tcp::congestion::newreno::AdditiveIncrease;
 use crate::tcp::congestion::round_trips::{RoundEnd, RoundTrip, RoundTrips};
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent};
+use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
 use crate::time::Time;
 
@@ -73,18 +73,16 @@ impl CongestionControl for Published {
         }
     }
 
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        match event {
-            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
-                self.additive.restart();
-                self.round_trips.abandon_round();
-                self.doubling = true;
-                let left = (flight_size as f64 * (1.0 - self.parameters.decrease)) as u64;
-                window.set_ssthresh(if self.is_linux { left / window.mss * window.mss } else { left });
-            }
-            CongestionEvent::Timeout => self.round_trips.on_timeout(),
-            CongestionEvent::Spurious => {}
-        }
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
+        self.additive.restart();
+        self.round_trips.abandon_round();
+        self.doubling = true;
+        let left = (flight_size as f64 * (1.0 - self.parameters.decrease)) as u64;
+        window.set_ssthresh(if self.is_linux { left / window.mss * window.mss } else { left });
+    }
+
+    fn on_timeout(&mut self, _window: &mut Window, _now: Time) {
+        self.round_trips.on_timeout();
     }
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {

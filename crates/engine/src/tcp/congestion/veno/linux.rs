@@ -4,7 +4,7 @@
 
 use super::VenoParameters;
 use crate::tcp::congestion::kernel::{LossState, Steps, acked_segments, microseconds, segments, set_ssthresh};
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
+use crate::tcp::congestion::{Ack, CongestionControl, Delivery, Needs};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -82,19 +82,15 @@ impl CongestionControl for Linux {
     }
 
     /// Leaves four fifths of the window, or half of it on a congested path: tcp_veno_ssthresh.
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        match event {
-            CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => {
-                let cwnd = segments(window);
-                set_ssthresh(window, if self.backlog < CONGESTED { cwnd * 4 / 5 } else { cwnd / 2 });
-                self.steps.restart();
-            }
-            CongestionEvent::Timeout => {
-                self.steps.restart();
-                self.loss.begin();
-            }
-            CongestionEvent::Spurious => {}
-        }
+    fn reduce(&mut self, window: &mut Window, _flight_size: u64, _now: Time) {
+        let cwnd = segments(window);
+        set_ssthresh(window, if self.backlog < CONGESTED { cwnd * 4 / 5 } else { cwnd / 2 });
+        self.steps.restart();
+    }
+
+    fn on_timeout(&mut self, _window: &mut Window, _now: Time) {
+        self.steps.restart();
+        self.loss.begin();
     }
 
     fn on_ack(&mut self, _window: &Window, ack: &Ack) {

@@ -1,7 +1,7 @@
 //! Veno as in the paper, and as ns-3 has it, which grows as Reno on a congested path too.
 
 use super::{Rules, VenoParameters};
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Growth};
+use crate::tcp::congestion::{Ack, CongestionControl, Growth};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -37,11 +37,9 @@ impl CongestionControl for Published {
         self.growth.additive(window, 1.0, ack.credit);
     }
 
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        if let Some(flight_size) = event.flight_size() {
-            let left = if self.is_congested() { 0.5 } else { self.parameters.random_loss_factor };
-            window.set_ssthresh((left * flight_size as f64) as u64);
-        }
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
+        let left = if self.is_congested() { 0.5 } else { self.parameters.random_loss_factor };
+        window.set_ssthresh((left * flight_size as f64) as u64);
     }
 
     /// Updates the backlog: N = (W / BaseRTT - W / RTT) BaseRTT.

@@ -1,7 +1,7 @@
 //! Westwood+ as in the papers: bandwidth is measured outside recovery, and a loss reduces the window at once.
 
 use super::WestwoodParameters;
-use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Growth};
+use crate::tcp::congestion::{Ack, CongestionControl, Growth};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -48,17 +48,15 @@ impl CongestionControl for Published {
         self.growth.additive(window, 1.0, ack.credit);
     }
 
-    /// After a timeout the path may have changed (Linux tcp_westwood.c, reset_rtt_min).
-    fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, _now: Time) {
-        match event {
-            CongestionEvent::Loss { flight_size } | CongestionEvent::Ecn { flight_size, .. } => {
-                self.sample = None;
-                let ssthresh = self.bandwidth_delay_product().map_or(flight_size / 2, |bytes| bytes as u64);
-                window.set_ssthresh(ssthresh.min(window.cwnd));
-            }
-            CongestionEvent::Timeout => self.min_rtt = None,
-            CongestionEvent::Spurious => {}
-        }
+    fn reduce(&mut self, window: &mut Window, flight_size: u64, _now: Time) {
+        self.sample = None;
+        let ssthresh = self.bandwidth_delay_product().map_or(flight_size / 2, |bytes| bytes as u64);
+        window.set_ssthresh(ssthresh.min(window.cwnd));
+    }
+
+    /// The path may have changed (Linux tcp_westwood.c, reset_rtt_min).
+    fn on_timeout(&mut self, _window: &mut Window, _now: Time) {
+        self.min_rtt = None;
     }
 
     fn on_ack(&mut self, window: &Window, ack: &Ack) {
