@@ -2,12 +2,32 @@
 //! follows the current standards. Other profiles list the settings that differ and their source, and the parameters of
 //! congestion controls whose defaults differ.
 
+/// Lists settings of a profile, as `parameters!` does: the value and its source.
+macro_rules! settings {
+    ($($name:ident = $value:expr, $source:expr;)*) => {
+        vec![$(ProfileSetting { name: stringify!($name), value: serde_json::json!($value), source: $source },)*]
+    };
+}
+
+/// Lists defaults that hold for one congestion control only, of which kind and for which.
+macro_rules! defaults {
+    ($($kind:ident $algorithm:ident: $parameter:ident = $value:expr, $source:expr;)*) => {
+        vec![$(AlgorithmDefault {
+            algorithm: stringify!($algorithm),
+            kind: super::DefaultKind::$kind,
+            parameter: stringify!($parameter),
+            value: serde_json::json!($value),
+            source: $source,
+        },)*]
+    };
+}
+
 mod linux;
 mod named;
 mod ns2;
 mod ns3;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::packet::MAXIMUM_SACK_BLOCKS;
 use crate::parameter::check_limits;
@@ -169,31 +189,6 @@ pub struct AlgorithmDefault {
     pub parameter: &'static str,
     pub value: Value,
     pub source: &'static str,
-}
-
-fn setting(name: &'static str, value: impl serde::Serialize, source: &'static str) -> ProfileSetting {
-    ProfileSetting { name, value: json!(value), source }
-}
-
-fn default_of(
-    algorithm: &'static str,
-    parameter: &'static str,
-    value: impl serde::Serialize,
-    source: &'static str,
-) -> AlgorithmDefault {
-    AlgorithmDefault { algorithm, kind: DefaultKind::Control, parameter, value: json!(value), source }
-}
-
-impl AlgorithmDefault {
-    /// The same of a setting of the stack.
-    fn of_stack(self) -> AlgorithmDefault {
-        AlgorithmDefault { kind: DefaultKind::Stack, ..self }
-    }
-
-    /// The same of the slow start.
-    fn of_slow_start(self) -> AlgorithmDefault {
-        AlgorithmDefault { kind: DefaultKind::SlowStart, ..self }
-    }
 }
 
 impl StackProfile {
