@@ -95,24 +95,19 @@ macro_rules! newreno_with_recovery {
         use $crate::tcp::window::Window;
         use $crate::time::Time;
 
-        #[derive(Clone, Debug)]
-        pub struct $name(NewReno);
-
-        about! { $name: $($about)* }
-
-        impl $name {
-            pub(super) fn new(parameters: std::sync::Arc<NewRenoParameters>) -> $name {
-                $name(NewReno::new(parameters))
+        state! {
+            #[derive(Clone)]
+            pub $name(parameters: std::sync::Arc<NewRenoParameters>) {
+                newreno: NewReno = NewReno::new(parameters),
             }
         }
 
-        impl CongestionControl for $name {
-            fn increase(&mut self, window: &mut Window, ack: &Ack) {
-                self.0.increase(window, ack);
-            }
+        about! { $name: $($about)* }
 
-            fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time) {
-                self.0.on_congestion(window, event, now);
+        impl CongestionControl for $name {
+            dispatch! { .newreno
+                fn increase(&mut self, window: &mut Window, ack: &Ack);
+                fn on_congestion(&mut self, window: &mut Window, event: CongestionEvent, now: Time);
             }
 
             fn needs(&self) -> Needs {
