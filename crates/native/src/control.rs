@@ -12,8 +12,8 @@ use sojourn_engine::tcp::ecn::Codepoint;
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-use crate::count_call;
 use crate::declared::State;
+use crate::enter;
 use crate::interface::{self, Control, NONE};
 use crate::queue::Numbers;
 use crate::recorded::{Recorded, Recorder};
@@ -129,23 +129,15 @@ impl PluginControl for NativeControl {
     }
 
     fn begin(&mut self, flow: u32, random: Option<Random>) {
-        if let Some(hook) = self.table.take_recorder {
-            let recorder = Recorder::of_flow(self.recorded.clone(), flow);
-            let handle = Handle::new(recorder, Some(flow), &self.file, self.failure.clone());
-            count_call();
-            // SAFETY: as of every hook, what is passed is what the interface says, and lives longer than the call.
-            unsafe { hook(self.state.pointer(), handle.pointer()) };
-            count_call();
-            self.recorder = Some(handle);
-        }
+        let recorder = Recorder::of_flow(self.recorded.clone(), flow);
+        let (take, state) = (self.table.take_recorder, &self.state);
+        self.recorder = Handle::give(take, state, recorder, Some(flow), &self.file, &self.failure);
         self.random = random.map(|random| Box::new(Numbers::new(random)));
         if let Some(init) = self.table.init {
             self.at("init", None);
             let random = self.random.as_mut().map_or(ptr::null_mut(), |numbers| numbers.pointer());
-            count_call();
-            // SAFETY: as above.
-            unsafe { init(self.state.pointer(), random) };
-            count_call();
+            // SAFETY: as of every hook, what is passed is what the interface says, and lives longer than the call.
+            enter(|| unsafe { init(self.state.pointer(), random) });
         }
     }
 
@@ -158,8 +150,7 @@ impl PluginControl for NativeControl {
         self.at(hook.name(), told.now());
         let mut shown = interface::Window { cwnd: window.cwnd, ssthresh: window.ssthresh, mss: window.mss };
         let (state, returns, to) = (self.state.pointer(), hook.returns() != Returns::Nothing, &raw mut shown);
-        count_call();
-        let answer = match told {
+        let answer = enter(|| match told {
             Told::Ack(ack) => {
                 let ack = ack_of(ack);
                 call!(function, returns, state, to => *mut interface::Window, &raw const ack => *const interface::Ack)
@@ -184,8 +175,7 @@ impl PluginControl for NativeControl {
             }
             Told::Times(..) => unreachable!("the interface has no hook of these times"),
             Told::Bytes(bytes) => call!(function, returns, state, bytes => u64),
-        };
-        count_call();
+        });
         *window = Window { cwnd: shown.cwnd, ssthresh: shown.ssthresh, mss: shown.mss };
         answer.filter(|answer| match hook.returns() {
             Returns::Credit => *answer != NONE,

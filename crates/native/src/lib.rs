@@ -32,10 +32,14 @@ pub fn calls() -> u64 {
     CALLS.load(Ordering::Relaxed)
 }
 
-/// A hook is entered or left. Hooks of other languages count here too.
-pub fn count_call() {
+/// Enters a hook and leaves it. Hooks of other languages count here too.
+pub fn enter<T>(hook: impl FnOnce() -> T) -> T {
     // One thread at a time calls hooks where the count is looked at; a plain addition costs less than an atomic one.
-    CALLS.store(CALLS.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    let count = || CALLS.store(CALLS.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    count();
+    let answer = hook();
+    count();
+    answer
 }
 
 /// Describes the congestion control at an address: title, source, what it draws and its parameters.

@@ -9,8 +9,8 @@ use sojourn_engine::random::Random;
 use sojourn_engine::time::{Duration, Time};
 use sojourn_engine::units::Rate;
 
-use crate::count_call;
 use crate::declared::State;
+use crate::enter;
 use crate::interface::{self, Queue, RandomNumbers};
 use crate::recorded::Recorder;
 use crate::recorder::Handle;
@@ -55,22 +55,13 @@ unsafe impl Sync for NativeQueue {}
 
 impl NativeQueue {
     pub fn new(table: Queue, file: String, state: State, failure: Failure, recorder: Recorder) -> NativeQueue {
-        let recorder = table.take_recorder.map(|hook| {
-            let handle = Handle::new(recorder, None, &file, failure.clone());
-            count_call();
-            // SAFETY: as of every hook, what is passed is what the interface says, and lives longer than the call.
-            unsafe { hook(state.pointer(), handle.pointer()) };
-            count_call();
-            handle
-        });
+        let recorder = Handle::give(table.take_recorder, &state, recorder, None, &file, &failure);
         if let Some(init) = table.init {
             if let Some(recorder) = &recorder {
                 recorder.at("init", None);
             }
-            count_call();
-            // SAFETY: as above.
-            unsafe { init(state.pointer()) };
-            count_call();
+            // SAFETY: as of every hook, what is passed is what the interface says, and lives longer than the call.
+            enter(|| unsafe { init(state.pointer()) });
         }
         NativeQueue { draws: !table.draws.is_null(), table, file, state, failure, recorder }
     }
@@ -98,9 +89,7 @@ impl NativeQueue {
             lines: view.packets.len() as u64,
             random: numbers.as_mut().map_or(ptr::null_mut(), Numbers::pointer),
         };
-        count_call();
-        let answer = call(self.state.pointer(), &raw const told);
-        count_call();
+        let answer = enter(|| call(self.state.pointer(), &raw const told));
         if let Some(numbers) = numbers {
             *view.random = numbers.random;
         }
@@ -176,10 +165,8 @@ impl PluginQueue for NativeQueue {
     fn set_link_rate(&mut self, rate: Rate) {
         if let Some(hook) = self.table.set_link_rate {
             self.at("set_link_rate", None);
-            count_call();
             // SAFETY: see `new`.
-            unsafe { hook(self.state.pointer(), rate.0) };
-            count_call();
+            enter(|| unsafe { hook(self.state.pointer(), rate.0) });
         }
     }
 
@@ -197,10 +184,8 @@ impl PluginQueue for NativeQueue {
             random: ptr::null_mut(),
         };
         self.at("on_timer", Some(now));
-        count_call();
         // SAFETY: see `new`.
-        unsafe { hook(self.state.pointer(), &raw const view) };
-        count_call();
+        enter(|| unsafe { hook(self.state.pointer(), &raw const view) });
     }
 
     fn complaint(&self, hook: &str, what: &str) -> String {

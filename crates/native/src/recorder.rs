@@ -7,9 +7,10 @@ use std::ptr;
 use sojourn_engine::failure::Failure;
 use sojourn_engine::time::Time;
 
+use crate::declared::State;
 use crate::interface::{self, NONE};
 use crate::recorded::Recorder;
-use crate::text;
+use crate::{enter, text};
 
 /// A recorder as the interface has it. It stays where it is: the library keeps a pointer to it.
 #[repr(C)]
@@ -35,17 +36,25 @@ unsafe extern "C" fn record(head: *mut interface::Recorder, name: *const c_char,
 }
 
 impl Handle {
-    /// Of a flow, or of a queue, which has no `flow`.
-    pub fn new(recorder: Recorder, flow: Option<u32>, file: &str, failure: Failure) -> Box<Handle> {
+    /// Gives a library that asks for it the recorder of a flow, or of a queue, which has no `flow`.
+    pub fn give(
+        take: Option<unsafe extern "C" fn(interface::State, *mut interface::Recorder)>,
+        state: &State,
+        recorder: Recorder,
+        flow: Option<u32>,
+        file: &str,
+        failure: &Failure,
+    ) -> Option<Box<Handle>> {
+        let take = take?;
         let which = CString::new(recorder.which()).unwrap_or_default();
         let head =
             interface::Recorder { record: Some(record), which: which.as_ptr(), flow: flow.map_or(NONE, u64::from) };
         let (recorder, hook) = (RefCell::new(recorder), Cell::new("take_recorder"));
-        Box::new(Handle { head, which, recorder, hook, file: file.to_owned(), failure })
-    }
-
-    pub fn pointer(&self) -> *mut interface::Recorder {
-        ptr::from_ref(self).cast_mut().cast()
+        let (file, failure) = (file.to_owned(), failure.clone());
+        let handle = Box::new(Handle { head, which, recorder, hook, file, failure });
+        // SAFETY: as of every hook, what is passed is what the interface says, and lives longer than the call.
+        enter(|| unsafe { take(state.pointer(), ptr::from_ref(&*handle).cast_mut().cast()) });
+        Some(handle)
     }
 
     /// A hook is about to be called; one without a time of its own is at that of the hook before it.

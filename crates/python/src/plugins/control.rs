@@ -9,7 +9,7 @@ use sojourn_engine::random::Random;
 use sojourn_engine::tcp::congestion::{Hook, Needs, PluginControl, Returns, Told, rate_of};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::Time;
-use sojourn_native::{Recorded, Recorder as Values, count_call};
+use sojourn_native::{Recorded, Recorder as Values, enter};
 
 use super::recorded::{self, Recorder};
 use super::{File, views};
@@ -107,18 +107,13 @@ impl PythonControl {
 
     /// Calls what the user wrote; its exception is the run's failure.
     fn guarded<T>(&self, py: Python<'_>, hook: &str, call: impl FnOnce() -> PyResult<T>) -> Option<T> {
-        count_call();
-        recorded::enter(Some(self.flow));
-        let answer = call();
-        recorded::enter(None);
-        count_call();
-        match answer {
-            Ok(answer) => Some(answer),
-            Err(error) => {
-                self.failure.report(self.file.explain(py, hook, &error));
-                None
-            }
-        }
+        let answer = enter(|| {
+            recorded::enter(Some(self.flow));
+            let answer = call();
+            recorded::enter(None);
+            answer
+        });
+        answer.map_err(|error| self.failure.report(self.file.explain(py, hook, &error))).ok()
     }
 
     /// Reads what a hook returned.

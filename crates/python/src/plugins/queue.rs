@@ -8,7 +8,7 @@ use sojourn_engine::failure::Failure;
 use sojourn_engine::queue::{PluginQueue, Seen, Verdict, View};
 use sojourn_engine::time::{Duration, Time};
 use sojourn_engine::units::Rate;
-use sojourn_native::{Recorder as Values, count_call};
+use sojourn_native::{Recorder as Values, enter};
 
 use super::recorded::Recorder;
 use super::{File, Hooks, views};
@@ -48,9 +48,7 @@ impl PythonQueue {
         failure: Failure,
         values: Values,
     ) -> Result<PythonQueue, String> {
-        count_call();
-        let made = PythonQueue::made(py, &file, &parameters, failure, values);
-        count_call();
+        let made = enter(|| PythonQueue::made(py, &file, &parameters, failure, values));
         made.map_err(|error| file.explain(py, "__init__", &error))
     }
 
@@ -94,10 +92,7 @@ impl PythonQueue {
 
     /// Calls what the user wrote; its exception is the run's failure.
     fn guarded<T>(&self, py: Python<'_>, hook: &str, call: impl FnOnce() -> PyResult<T>) -> Option<T> {
-        count_call();
-        let answer = call();
-        count_call();
-        answer.map_err(|error| self.failure.report(self.file.explain(py, hook, &error))).ok()
+        enter(call).map_err(|error| self.failure.report(self.file.explain(py, hook, &error))).ok()
     }
 
     /// Calls a hook with the view and what else it is told.
