@@ -1,4 +1,4 @@
-//! Static dispatch: calls of an enum go to what its variant holds, by one jump and no virtual call, and calls of a struct to a field.
+//! Static dispatch: calls of an enum go to what its variant holds, by one jump and no virtual call, those of a struct to a field.
 
 /// With signatures: the methods of an `impl` of an enum, each of which calls the method of the same name of whatever the variant
 /// holds, or, with `.field` in place of enum and variants, of that field. With a value of the enum: an expression of whatever its

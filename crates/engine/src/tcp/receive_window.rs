@@ -53,8 +53,8 @@ impl Offer {
 }
 
 state! {
-    /// A receive window that grows: of a connection with segments of this size and a window of at most `most` bytes, whose SYN was
-    /// sent at `sent` and arrived at `opened`. Acknowledgements of a stream are delayed by `delay`.
+    /// A receive window that grows: of a connection with segments of this size and a window of at most `most` bytes, whose SYN
+    /// was sent at `sent` and arrived at `opened`. Acknowledgements of a stream are delayed by `delay`.
     #[derive(Clone)]
     pub ReceiveWindow(segment: u64, most: u64, sent: Time, opened: Time, delay: Duration) {
         segment: u64 = segment,
