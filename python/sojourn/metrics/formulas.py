@@ -3,7 +3,7 @@
 numpy is imported where it is used: the registry refers to these functions, and commands read it that compute nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,22 +43,11 @@ def mean(values: "Numbers") -> float:
     return float(_array(values).mean())
 
 
-def mean_of_known(values: "Numbers") -> float | None:
-    """The arithmetic mean of those that are numbers; none if there are none."""
-    import numpy as np
-
+def of_known(formula: "Callable[[Array], float]", values: "Numbers") -> float | None:
+    """A formula of those values that are numbers; none if there are none."""
     numbers = _array(values)
-    known = numbers[~np.isnan(numbers)]
-    return mean(known) if len(known) else None
-
-
-def total_of_known(values: "Numbers") -> float | None:
-    """The sum of those that are numbers; none if there are none."""
-    import numpy as np
-
-    numbers = _array(values)
-    known = numbers[~np.isnan(numbers)]
-    return total(known) if len(known) else None
+    known = numbers[numbers == numbers]
+    return float(formula(known)) if len(known) else None
 
 
 def weighted_mean(values: "Numbers", weights: "Numbers") -> float:
@@ -80,15 +69,6 @@ def weighted_quantile(values: "Numbers", weights: "Numbers", share: float) -> fl
     cumulative = np.cumsum(counts[order])
     place = int(np.searchsorted(cumulative, share * cumulative[-1]))
     return float(_array(values)[order[min(place, len(order) - 1)]])
-
-
-def least_of_known(values: "Numbers") -> float | None:
-    """The least of those that are numbers; none if there are none."""
-    import numpy as np
-
-    numbers = _array(values)
-    known = numbers[~np.isnan(numbers)]
-    return float(known.min()) if len(known) else None
 
 
 def share_below(values: "Numbers", bound: float) -> float:

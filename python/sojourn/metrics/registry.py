@@ -44,9 +44,15 @@ def _total(flows: "Arrays", column: str) -> float:
     return formulas.total(flows[column])
 
 
-def _mean_of_known(column: str) -> "Callable[[Observation], float | None]":
-    """The mean of a column over the flows that have a value."""
-    return lambda seen: formulas.mean_of_known(seen.flows[column])
+def _mean_of_known(column: str, over: str = "the flows that have one") -> dict[str, Any]:
+    """What defines the mean of a column over the flows that have a value."""
+    told = f"mean of `{column}` over {over}"
+    return {"definition": told, "compute": lambda seen: formulas.of_known(formulas.mean, seen.flows[column])}
+
+
+def _column_of_queue(column: str, more: str = "") -> dict[str, Any]:
+    """What defines a value that is a column of ``queues``."""
+    return {"definition": f"`{column}`{more}", "compute": _of_queue(lambda queue: queue[column])}
 
 
 def _long_lived(seen: "Observation") -> "Array":
@@ -81,7 +87,7 @@ def _unheard(seen: "Observation") -> float | None:
 
 
 def _responsiveness(seen: "Observation") -> float | None:
-    separate = formulas.mean_of_known(seen.flows["rtt_trimmed"])
+    separate = formulas.of_known(formulas.mean, seen.flows["rtt_trimmed"])
     if not separate:
         return None
     loaded = _of_samples(seen.flows.of(seen.flows["long_lived"]), "rtt")
@@ -116,44 +122,42 @@ def _starved(seen: "Observation") -> float | None:
 
 
 #: What throughputs have in common.
-_throughput = partial(Metric, unit="Mbit/s", decimals=2, fair_share_floor=FAIR_SHARE_FLOOR)
+_throughput = partial(Metric, unit="Mbit/s", decimals=2, better=Better.MORE, fair_share_floor=FAIR_SHARE_FLOOR)
 
 #: What times have in common that packets and hosts take.
-_time = partial(Metric, unit="s", decimals=5, better=Better.LESS)
+_time = partial(Metric, unit="s", decimals=5, better=Better.LESS, display=MILLISECONDS)
 
-_sojourn_time = partial(_time, scope=Scope.QUEUE, display=MILLISECONDS, main=True)
+#: What shares have in common of which less is better, and those of a group in the whole.
+_percentage = partial(Metric, unit="%", better=Better.LESS)
+_group_share = partial(Metric, scope=Scope.GROUP, unit="%", decimals=1, main_of_group=True, floor=3.0, ends=(0, 100))
+
+#: What scores of calls have in common.
+_opinion = partial(Metric, decimals=2, better=Better.MORE, source="ITU-T G.107, annex B", ends=(1, 4.5))
+
+#: What values of a queue have in common, and those that are packets.
+_queue = partial(Metric, scope=Scope.QUEUE)
+_queued = partial(_queue, unit="packets", decimals=1)
 
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        _throughput(
-            name="q1_mbps",
-            title="first quartile of throughput",
-            better=Better.MORE,
-            figure="throughput-q1",
-            definition="p25 of x over flows",
-            compute=_of_flows(lambda x: formulas.quantile(x, 0.25)),
-        ),
-        _throughput(
-            name="median_mbps",
-            title="median throughput",
-            better=Better.MORE,
-            figure="throughput-median",
-            definition="p50 of x over flows",
-            compute=_of_flows(lambda x: formulas.quantile(x, 0.5)),
-        ),
-        _throughput(
-            name="q3_mbps",
-            title="third quartile of throughput",
-            better=Better.MORE,
-            figure="throughput-q3",
-            definition="p75 of x over flows",
-            compute=_of_flows(lambda x: formulas.quantile(x, 0.75)),
+        *(
+            _throughput(
+                name=f"{name}_mbps",
+                title=title,
+                figure=f"throughput-{name}",
+                definition=f"p{percent} of x over flows",
+                compute=_of_flows(partial(formulas.quantile, share=percent / 100)),
+            )
+            for name, percent, title in (
+                ("q1", 25, "first quartile of throughput"),
+                ("median", 50, "median throughput"),
+                ("q3", 75, "third quartile of throughput"),
+            )
         ),
         _throughput(
             name="avg_mbps",
             title="mean throughput",
-            better=Better.MORE,
             figure="throughput-mean",
             definition="mean of x over flows",
             compute=_of_flows(formulas.mean),
@@ -162,6 +166,7 @@ METRICS: dict[str, Metric] = {
         _throughput(
             name="sd_mbps",
             title="standard deviation of throughput",
+            better=None,
             figure="throughput-deviation",
             definition="sqrt(Σ (x - mean)² / (n - 1)); null for one flow",
             compute=_of_flows(formulas.standard_deviation),
@@ -169,39 +174,26 @@ METRICS: dict[str, Metric] = {
         _throughput(
             name="total_mbps",
             title="total throughput",
-            better=Better.MORE,
             figure="throughput",
             definition="Σ x",
             compute=_of_flows(formulas.total),
             main=True,
             main_of_group=True,
         ),
-        Metric(
+        _group_share(
             name="share_pct",
             title="share of all throughput",
-            scope=Scope.GROUP,
-            unit="%",
-            decimals=1,
             definition="100 Σ x over the group / Σ x over all flows",
             compute=lambda seen: formulas.percentage(_total(seen.flows, "throughput"), _total(seen.all_flows, "throughput")),
-            main_of_group=True,
-            floor=3.0,
-            ends=(0, 100),
         ),
-        Metric(
+        _group_share(
             name="link_share_pct",
             title="share of the bottleneck's rate",
-            scope=Scope.GROUP,
-            unit="%",
-            decimals=1,
             definition=(
                 "100 Σ x over the group / `bottleneck_mbps`, whichever links the group uses, and at most 100, since data that "
                 "waited for a gap before the window may be delivered in it; null without a bottleneck"
             ),
             compute=_share_of_link,
-            main_of_group=True,
-            floor=3.0,
-            ends=(0, 100),
         ),
         Metric(
             name="jain",
@@ -229,7 +221,6 @@ METRICS: dict[str, Metric] = {
                 "Σ `rtt_samples` · `rtt_mean` / Σ `rtt_samples` over flows: each sample has the same weight; null without samples"
             ),
             compute=lambda seen: _of_samples(seen.flows, "rtt"),
-            display=MILLISECONDS,
             main_of_group=True,
         ),
         _time(
@@ -241,34 +232,27 @@ METRICS: dict[str, Metric] = {
                 "flows of `cbr` or `voice`"
             ),
             compute=lambda seen: _of_samples(seen.flows, "delay"),
-            display=MILLISECONDS,
             main_of_group=True,
         ),
         _time(
             name="delay_p95_s",
             title="p95 one-way delay",
             figure="delay-p95",
-            definition="mean of `delay_p95` over the flows that have one",
-            compute=_mean_of_known("delay_p95"),
-            display=MILLISECONDS,
+            **_mean_of_known("delay_p95"),
         ),
         _time(
             name="delay_p99_s",
             title="p99 one-way delay",
             figure="delay-p99",
-            definition="mean of `delay_p99` over the flows that have one",
-            compute=_mean_of_known("delay_p99"),
-            display=MILLISECONDS,
+            **_mean_of_known("delay_p99"),
             main_of_group=True,
         ),
         _time(
             name="jitter_s",
             title="interarrival jitter",
             figure="jitter",
-            definition="mean of `jitter` over the flows that have one",
             source="RFC 3550, section 6.4.1",
-            compute=_mean_of_known("jitter"),
-            display=MILLISECONDS,
+            **_mean_of_known("jitter"),
             main_of_group=True,
         ),
         _time(
@@ -277,46 +261,32 @@ METRICS: dict[str, Metric] = {
             figure="startup-time",
             definition="mean of `established` - `start` over TCP flows that have both: the handshake, with retries of lost SYNs",
             source="RFC 7928, section 2.2",
-            compute=lambda seen: formulas.mean_of_known(seen.flows["established"] - seen.flows["start"]),
-            display=MILLISECONDS,
+            compute=lambda seen: formulas.of_known(formulas.mean, seen.flows["established"] - seen.flows["start"]),
         ),
-        Metric(
+        _opinion(
             name="mos",
             title="mean opinion score of calls",
-            decimals=2,
-            better=Better.MORE,
-            definition="mean of `mos` over flows of `voice`",
-            source="ITU-T G.107, annex B",
-            compute=_mean_of_known("mos"),
+            **_mean_of_known("mos", "flows of `voice`"),
             axis="Mean opinion score (1: bad, 4.5: best)",
             main_of_group=True,
-            ends=(1, 4.5),
         ),
-        Metric(
+        _opinion(
             name="mos_least",
             title="opinion score of the worst call",
-            decimals=2,
-            better=Better.MORE,
             definition="minimum of `mos` over flows of `voice`",
-            source="ITU-T G.107, annex B",
-            compute=lambda seen: formulas.least_of_known(seen.flows["mos"]),
-            ends=(1, 4.5),
+            compute=lambda seen: formulas.of_known(min, seen.flows["mos"]),
         ),
         _time(
             name="mouth_to_ear_s",
             title="mouth-to-ear delay",
             figure="mouth-to-ear",
-            definition="mean of `mouth_to_ear` over flows of `voice`",
             source="ITU-T G.114",
-            compute=_mean_of_known("mouth_to_ear"),
-            display=MILLISECONDS,
+            **_mean_of_known("mouth_to_ear", "flows of `voice`"),
         ),
-        Metric(
+        _percentage(
             name="call_loss_pct",
             title="unheard packets of calls",
-            unit="%",
             decimals=2,
-            better=Better.LESS,
             figure="call-loss",
             definition=(
                 "100 Σ (`packets_dropped` + `late_packets`) / Σ (`packets_dropped` + `delay_samples`) over flows of `voice`: "
@@ -381,23 +351,19 @@ METRICS: dict[str, Metric] = {
             compute=_rate_ratio,
             ends=(1, None),
         ),
-        Metric(
+        _percentage(
             name="starved_pct",
             title="starved flows",
-            unit="%",
             decimals=1,
             figure="starved-flows",
             definition="share of the long-lived flows with x below a tenth of their mean; null with fewer than two",
-            better=Better.LESS,
             compute=_starved,
             ends=(0, 100),
         ),
-        Metric(
+        _percentage(
             name="starved_time_pct",
             title="time in starvation",
-            unit="%",
             decimals=1,
-            better=Better.LESS,
             figure="starved-time",
             definition=(
                 "share of the intervals of 1 s, over all long-lived flows, in which one has less than a tenth of the mean of "
@@ -406,12 +372,10 @@ METRICS: dict[str, Metric] = {
             compute=lambda seen: _in_percent(_over_time(lambda samples: samples.starved_time())(seen)),
             ends=(0, 100),
         ),
-        Metric(
+        _percentage(
             name="retransmitted_pct",
             title="retransmission ratio",
-            unit="%",
             decimals=2,
-            better=Better.LESS,
             figure="retransmission-ratio",
             definition="100 Σ `retransmissions` / Σ `segments_sent` over flows; null when no segment was sent",
             compute=lambda seen: formulas.percentage(_total(seen.flows, "retransmissions"), _total(seen.flows, "segments_sent")),
@@ -428,12 +392,10 @@ METRICS: dict[str, Metric] = {
             compute=lambda seen: formulas.count(seen.flows["retransmissions"]),
             floor=20.0,
         ),
-        Metric(
+        _percentage(
             name="loss_pct",
             title="loss ratio",
-            unit="%",
             decimals=2,
-            better=Better.LESS,
             figure="loss-ratio",
             definition=(
                 "100 Σ `packets_dropped` / Σ `segments_sent` over flows, and at most 100, since what was sent before the window "
@@ -443,32 +405,23 @@ METRICS: dict[str, Metric] = {
             main_of_group=True,
             floor=0.1,
         ),
-        Metric(
+        _queued(
             name="queue_mean_pkts",
             title="mean queue length",
-            scope=Scope.QUEUE,
-            unit="packets",
-            decimals=1,
             figure="queue-mean",
-            definition="`mean_packets`",
-            compute=_of_queue(lambda queue: queue["mean_packets"]),
+            **_column_of_queue("mean_packets"),
             floor=5.0,
         ),
-        Metric(
+        _queued(
             name="queue_sd_pkts",
             title="standard deviation of queue length",
-            scope=Scope.QUEUE,
-            unit="packets",
-            decimals=1,
             figure="queue-deviation",
-            definition="`sd_packets`",
-            compute=_of_queue(lambda queue: queue["sd_packets"]),
+            **_column_of_queue("sd_packets"),
             floor=10.0,
         ),
-        Metric(
+        _queue(
             name="drop_pct",
             title="drop ratio",
-            scope=Scope.QUEUE,
             unit="%",
             decimals=2,
             figure="drop-ratio",
@@ -480,41 +433,31 @@ METRICS: dict[str, Metric] = {
             main=True,
             floor=0.1,
         ),
-        Metric(
+        _queued(
             name="drops",
             title="drops",
-            scope=Scope.QUEUE,
-            unit="packets",
-            decimals=1,
-            definition="`drops`",
-            compute=_of_queue(lambda queue: queue["drops"]),
+            **_column_of_queue("drops"),
             floor=20.0,
         ),
-        Metric(
+        _queued(
             name="drop_run_pkts",
             title="mean run of drops",
-            scope=Scope.QUEUE,
-            unit="packets",
             decimals=2,
             figure="drop-run-mean",
             definition="`drops` / `drop_runs`; null without drops",
             compute=_of_queue(lambda queue: queue["drops"] / queue["drop_runs"] if queue["drop_runs"] else None),
             ends=(1, None),
         ),
-        Metric(
+        _queued(
             name="drop_run_max_pkts",
             title="longest run of drops",
-            scope=Scope.QUEUE,
-            unit="packets",
             decimals=0,
             figure="drop-run-longest",
-            definition="`drop_run_max`",
-            compute=_of_queue(lambda queue: queue["drop_run_max"]),
+            **_column_of_queue("drop_run_max"),
         ),
-        Metric(
+        _queue(
             name="loss_sync_pct",
             title="loss synchronisation",
-            scope=Scope.QUEUE,
             unit="%",
             decimals=1,
             figure="loss-synchronisation",
@@ -525,41 +468,29 @@ METRICS: dict[str, Metric] = {
             compute=_of_queue(lambda queue: _in_percent(queue["loss_synchronisation"])),
             ends=(0, 100),
         ),
-        Metric(
+        _queue(
             name="utilisation",
             title="utilisation",
-            scope=Scope.QUEUE,
             decimals=4,
-            definition="`utilisation`, from 0 to 1",
-            compute=_of_queue(lambda queue: queue["utilisation"]),
+            **_column_of_queue("utilisation", ", from 0 to 1"),
             display=PERCENT,
             main=True,
             floor=0.03,
             ends=(50, 100),
         ),
-        _sojourn_time(
-            name="sojourn_mean_s",
-            title="mean sojourn time",
-            figure="sojourn-mean",
-            definition="`sojourn_mean`",
-            compute=_of_queue(lambda queue: queue["sojourn_mean"]),
-        ),
-        _sojourn_time(
-            name="sojourn_p50_s",
-            title="median sojourn time",
-            figure="sojourn-median",
-            definition="`sojourn_p50`",
-            compute=_of_queue(lambda queue: queue["sojourn_p50"]),
-        ),
-        _sojourn_time(
-            name="sojourn_p99_s",
-            title="p99 sojourn time",
-            figure="sojourn-p99",
-            definition="`sojourn_p99`",
-            compute=_of_queue(lambda queue: queue["sojourn_p99"]),
+        *(
+            _time(
+                name=f"sojourn_{name}_s",
+                scope=Scope.QUEUE,
+                title=f"{words} sojourn time",
+                figure=f"sojourn-{words}",
+                **_column_of_queue(f"sojourn_{name}"),
+                main=True,
+            )
+            for name, words in (("mean", "mean"), ("p50", "median"), ("p99", "p99"))
         ),
         *transfers.metrics(),
-        *video.metrics(),
+        *video.METRICS,
     )
 }
 

@@ -86,36 +86,11 @@ _QUANTITIES = (
 )
 
 
-#: What sessions complete besides transfers.
+#: What sessions complete besides transfers: what they are called, their kind, the title of their times, and its main statistics.
 _OF_SESSIONS = (
-    (
-        SizeClass("", 0, float("inf"), "pages", "page"),
-        _QUANTITIES[0]._replace(name="page_load_time", title="page load time"),
-    ),
-    (
-        SizeClass("", 0, float("inf"), "requests", "request"),
-        _QUANTITIES[0]._replace(name="response_time", title="response time", main=frozenset()),
-    ),
-    (
-        SizeClass("", 0, float("inf"), "messages of `periodic`", "report"),
-        _QUANTITIES[0]._replace(name="message_time", title="message time", main=frozenset()),
-    ),
-)
-
-
-class _Count(NamedTuple):
-    """A column of ``flows`` that counts transfers."""
-
-    column: str
-    title: str
-    decimals: int
-    floor: float
-
-
-_COUNTS = (
-    _Count("transfers_completed", "transfers completed", 0, 20.0),
-    _Count("transfers_unfinished", "transfers unfinished at the end", 0, 5.0),
-    _Count("transfers_open", "mean number of open transfers", 2, 0.5),
+    ("pages", "page", "page load time", _QUANTITIES[0].main),
+    ("requests", "request", "response time", frozenset[str]()),
+    ("messages of `periodic`", "report", "message time", frozenset[str]()),
 )
 
 
@@ -124,10 +99,14 @@ def metrics() -> Iterator[Metric]:
     for size_class in CLASSES:
         for statistic, quantity in itertools.product(_STATISTICS, _QUANTITIES):
             yield _of_class(size_class, statistic, quantity)
-    for (kind, quantity), statistic in itertools.product(_OF_SESSIONS, _STATISTICS):
-        yield _of_class(kind, statistic, quantity)
+    for told, kind, title, main in _OF_SESSIONS:
+        quantity = _QUANTITIES[0]._replace(name=title.replace(" ", "_"), title=title, main=main)
+        for statistic in _STATISTICS:
+            yield _of_class(SizeClass("", 0, float("inf"), told, kind), statistic, quantity)
     yield from map(_of_queries, _STATISTICS)
-    yield from map(_counted, _COUNTS)
+    yield _counted("transfers_completed", "transfers completed", 0, 20.0)
+    yield _counted("transfers_unfinished", "transfers unfinished at the end", 0, 5.0)
+    yield _counted("transfers_open", "mean number of open transfers", 2, 0.5)
 
 
 def _of_class(size_class: SizeClass, name: str, quantity: _Quantity) -> Metric:
@@ -182,14 +161,15 @@ def _of_queries(name: str) -> Metric:
     )
 
 
-def _counted(count: _Count) -> Metric:
+def _counted(column: str, title: str, decimals: int, floor: float) -> Metric:
+    """A column of ``flows`` that counts transfers."""
     return Metric(
-        name=count.column,
-        title=count.title,
-        decimals=count.decimals,
-        definition=f"Σ `{count.column}` over flows; null without transfers",
-        compute=lambda seen: formulas.total_of_known(seen.flows[count.column]),
-        floor=count.floor,
+        name=column,
+        title=title,
+        decimals=decimals,
+        definition=f"Σ `{column}` over flows; null without transfers",
+        compute=lambda seen: formulas.of_known(formulas.total, seen.flows[column]),
+        floor=floor,
     )
 
 

@@ -1,7 +1,7 @@
 """The metrics of video: bit rate, stalls, start delay and changes of the bit rate."""
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from sojourn.metrics import formulas
 from sojourn.metrics.metric import Better, Metric
@@ -29,69 +29,65 @@ def _stalled(seen: "Observation") -> float | None:
     return formulas.percentage(stalled, stalled + _of_videos(seen, "video_played"))
 
 
-def _per_played(column: str, seconds: float) -> "Callable[[Observation], float | None]":
+def _per_played(column: str, seconds: int) -> dict[str, Any]:
+    """What defines a count in so many seconds that played."""
+
     def compute(seen: "Observation") -> float | None:
         played = _of_videos(seen, "video_played")
         return seconds * _of_videos(seen, column) / played if played else None
 
-    return compute
+    definition = f"{seconds} Σ `{column}` / Σ `video_played` over flows of `video`; null if nothing played"
+    return {"definition": definition, "compute": compute}
 
 
-def metrics() -> Iterator[Metric]:
-    """The metrics, in the order of tables."""
-    yield Metric(
+_video = partial(Metric, decimals=2, better=Better.LESS)
+
+#: In the order of tables.
+METRICS = (
+    _video(
         name="video_mbps",
         title="bit rate of video",
         unit="Mbit/s",
-        decimals=2,
         better=Better.MORE,
         figure="video-rate",
         definition="Σ `video_mbps` · `video_played` / Σ `video_played` over flows of `video`: each second has the same weight",
         source=SOURCE,
         compute=_rate,
         main_of_group=True,
-    )
-    yield Metric(
+    ),
+    _video(
         name="video_stalled_pct",
         title="time in which video stalled",
         unit="%",
-        decimals=2,
-        better=Better.LESS,
         figure="video-stalled",
         definition="100 Σ `video_stalled` / Σ (`video_stalled` + `video_played`) over flows of `video`",
         compute=_stalled,
         main_of_group=True,
         ends=(0, 100),
-    )
-    yield Metric(
+    ),
+    _video(
         name="video_stalls_per_hour",
         title="stalls an hour of video",
         unit="1/h",
         decimals=1,
-        better=Better.LESS,
         figure="video-stalls",
-        definition="3600 Σ `video_stalls` / Σ `video_played` over flows of `video`; null if nothing played",
         source=SOURCE,
-        compute=_per_played("video_stalls", 3600),
-    )
-    yield Metric(
+        **_per_played("video_stalls", 3600),
+    ),
+    _video(
         name="video_switches_per_minute",
         title="changes of bit rate a minute of video",
         unit="1/min",
-        decimals=2,
-        better=Better.LESS,
         figure="video-switches",
-        definition="60 Σ `video_switches` / Σ `video_played` over flows of `video`; null if nothing played",
-        compute=_per_played("video_switches", 60),
-    )
-    yield Metric(
+        **_per_played("video_switches", 60),
+    ),
+    _video(
         name="video_start_delay_s",
         title="start delay of video",
         unit="s",
-        decimals=2,
-        better=Better.LESS,
         figure="video-start-delay",
         definition="mean of `video_start_delay` over the flows that have one",
-        compute=lambda seen: formulas.mean_of_known(seen.flows["video_start_delay"]),
+        compute=lambda seen: formulas.of_known(formulas.mean, seen.flows["video_start_delay"]),
         main_of_group=True,
-    )
+    ),
+)
