@@ -87,18 +87,16 @@ class Lab {
     }
     byId("copy-link").addEventListener("click", () => void this.give(location.href, "The link", byId("copy-link")));
     byId("copy-scenario").addEventListener("click", () => this.copyScenario());
-    byId("open-file").addEventListener("click", () => byId<HTMLInputElement>("file").click());
-    byId("file").addEventListener("change", () => {
-      const input = byId<HTMLInputElement>("file");
-      const file = input.files?.[0];
-      if (file) void this.take(file);
+    byId("open-file").addEventListener("click", () => byId("file").click());
+    const input = byId<HTMLInputElement>("file");
+    input.addEventListener("change", () => {
+      void this.take(input.files?.[0]);
       input.value = "";
     });
     addEventListener("dragover", (event) => event.preventDefault());
     addEventListener("drop", (event) => {
       event.preventDefault();
-      const file = event.dataTransfer?.files[0];
-      if (file) void this.take(file);
+      void this.take(event.dataTransfer?.files[0]);
     });
     byId("compare").addEventListener("click", () => {
       this.state.b = this.state.b ? null : structuredClone(this.state.a);
@@ -212,7 +210,7 @@ class Lab {
   private rebuild(): void {
     if (!this.catalogue) return;
     const focused = document.activeElement instanceof HTMLElement ? labelOf(document.activeElement) : "";
-    const open = [...document.querySelectorAll("#panel details")].map((each) => (each as HTMLDetailsElement).open);
+    const open = [...document.querySelectorAll<HTMLDetailsElement>("#panel details")].map((each) => each.open);
     if (!this.state.b) this.edited = "A";
     const setting = this.settingEdited;
     const catalogue = this.catalogue;
@@ -469,8 +467,8 @@ class Lab {
     void this.give(this.scenario(), "The scenario", byId("copy-scenario"));
   }
 
-  private async take(file: File): Promise<void> {
-    if (!this.catalogue) return;
+  private async take(file: File | undefined): Promise<void> {
+    if (!file || !this.catalogue) return;
     try {
       const setting = fromToml(await file.text(), this.catalogue);
       if (this.edited === "B" && this.state.b) this.state.b = setting;
@@ -489,16 +487,11 @@ class Lab {
     editOwn({
       own: this.state.own,
       declare: (name, text) => this.sides.A.client.declare(name, text),
-      keep: (own, use) => {
+      keep: (own) => {
         this.state.own = [...this.state.own.filter((one) => one.name !== own.name), own];
         void this.declareAll().then(() => {
-          if (use) {
-            const first = setting.groups[0];
-            if (first && !setting.groups.some((each) => each.tcp.name === own.name)) {
-              const name = own.name;
-              first.tcp = { name, parameters: {} };
-            }
-          }
+          const first = setting.groups[0];
+          if (first && !setting.groups.some((each) => each.tcp.name === own.name)) first.tcp = { name: own.name, parameters: {} };
           this.show();
         });
       },
@@ -533,14 +526,11 @@ async function engineBytes(): Promise<ArrayBuffer> {
 }
 
 async function begin(): Promise<void> {
-  const missing = [
-    [typeof WebAssembly === "undefined", "WebAssembly"],
-    [typeof Worker === "undefined", "workers"],
-    [typeof DecompressionStream === "undefined", "DecompressionStream"],
-  ].find(([is]) => is)?.[1];
+  const needed = { WebAssembly: "WebAssembly", Worker: "workers", DecompressionStream: "DecompressionStream" };
+  const missing = Object.entries(needed).find(([name]) => !(name in globalThis))?.[1];
   if (missing)
     throw new Wrong(
-      `The laboratory needs ${String(missing)}, which this browser does not have or has turned off. The same runs are made by "sojourn run" on the command line.`,
+      `The laboratory needs ${missing}, which this browser does not have or has turned off. The same runs are made by "sojourn run" on the command line.`,
     );
   const worker = URL.createObjectURL(new Blob([byId("worker").textContent ?? ""], { type: "text/javascript" }));
   const lab = new Lab(await engineBytes(), worker);

@@ -46,7 +46,7 @@ function key(of: string, name: string, bounds: Bounds): Key {
   const form = property?.anyOf?.[0] ?? property;
   if (!schema || !property || !form) throw new Error(`the schema has no ${of}.${name}`);
   const [dimension] =
-    Object.entries(DIMENSIONS).find(([, each]) => form.pattern?.includes(`(${each.units.map(([unit]) => unit).join("|")}`)) ?? [];
+    Object.entries(DIMENSIONS).find(([, each]) => form.pattern?.includes(`(${Object.keys(each.units).join("|")}`)) ?? [];
   if (form.pattern && !dimension) throw new Error(`${of}.${name} has units that the page does not know`);
   return {
     name,

@@ -5,7 +5,8 @@ import type { Limit, Parameter, Value } from "./catalogue";
 export interface Dimension {
   name: string;
   example: string;
-  units: [string, number][];
+  /** How many of the base unit each is, whose name has the factor 1. */
+  units: Record<string, number>;
   spellings: Record<string, string>;
 }
 
@@ -14,44 +15,25 @@ export const PICOSECONDS = 1e12;
 export const DURATION: Dimension = {
   name: "duration",
   example: "2 ms",
-  units: [
-    ["s", 1e12],
-    ["ms", 1e9],
-    ["us", 1e6],
-    ["ns", 1e3],
-    ["ps", 1],
-  ],
+  units: { s: 1e12, ms: 1e9, us: 1e6, ns: 1e3, ps: 1 },
   spellings: { µs: "us", μs: "us" },
 };
 export const RATE: Dimension = {
   name: "rate",
   example: "100 Mbit/s",
-  units: [
-    ["bit/s", 1],
-    ["kbit/s", 1e3],
-    ["Mbit/s", 1e6],
-    ["Gbit/s", 1e9],
-  ],
+  units: { "bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9 },
   spellings: {},
 };
 export const SIZE: Dimension = {
   name: "size",
   example: "1500 B",
-  units: [
-    ["B", 1],
-    ["kB", 1e3],
-    ["MB", 1e6],
-    ["GB", 1e9],
-    ["KiB", 2 ** 10],
-    ["MiB", 2 ** 20],
-    ["GiB", 2 ** 30],
-  ],
+  units: { B: 1, kB: 1e3, MB: 1e6, GB: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 },
   spellings: {},
 };
 const PACKETS: Dimension = {
   name: "number of packets",
   example: "900 packets",
-  units: [["packets", 1]],
+  units: { packets: 1 },
   spellings: { packet: "packets" },
 };
 
@@ -82,7 +64,16 @@ function split(text: string, dimension: Dimension): Split {
 
 function factorOf(dimension: Dimension, unit: string): number | undefined {
   const name = dimension.spellings[unit] ?? unit;
-  return dimension.units.find(([each]) => each === name)?.[1];
+  return Object.hasOwn(dimension.units, name) ? dimension.units[name] : undefined;
+}
+
+function baseOf(dimension: Dimension): string | undefined {
+  return Object.keys(dimension.units).find((unit) => dimension.units[unit] === 1);
+}
+
+/** Units, the largest first. */
+function descending(units: [string, number][]): [string, number][] {
+  return units.sort((a, b) => b[1] - a[1]);
 }
 
 /** The quantity in the base unit. */
@@ -90,12 +81,12 @@ export function parse(text: string, dimension: Dimension): number {
   const { digits, exponent, unit } = split(text, dimension);
   const factor = factorOf(dimension, unit);
   if (factor === undefined) {
-    throw new Wrong(`"${text}": unknown unit "${unit}" (known: ${dimension.units.map(([each]) => each).join(", ")})`);
+    throw new Wrong(`"${text}": unknown unit "${unit}" (known: ${Object.keys(dimension.units).join(", ")})`);
   }
   const [times, divisor] = exponent < 0 ? [1n, 10n ** BigInt(-exponent)] : [10n ** BigInt(exponent), 1n];
   const value = digits * BigInt(factor) * times;
   if (value % divisor !== 0n) {
-    throw new Wrong(`"${text}" is not a whole number of ${dimension.units.find(([, each]) => each === 1)?.[0]}`);
+    throw new Wrong(`"${text}" is not a whole number of ${baseOf(dimension)}`);
   }
   const number = Number(value / divisor);
   if (!Number.isSafeInteger(number)) throw new Wrong(`"${text}" is too large for a ${dimension.name}`);
@@ -104,20 +95,16 @@ export function parse(text: string, dimension: Dimension): number {
 
 /** The shortest way to write a value: in the largest unit that needs no fraction. */
 export function format(value: number, dimension: Dimension): string {
-  const units = [...dimension.units].sort((a, b) => b[1] - a[1]);
-  const found = value === 0 ? undefined : units.find(([, factor]) => value % factor === 0);
-  const [unit, factor] = found ?? [
-    value === 0 ? dimension.units[0]?.[0] : dimension.units.find(([, each]) => each === 1)?.[0],
-    1,
-  ];
+  if (value === 0) return `0 ${Object.keys(dimension.units)[0]}`;
+  const found = descending(Object.entries(dimension.units)).find(([, factor]) => value % factor === 0);
+  const [unit, factor] = found ?? [baseOf(dimension), 1];
   return `${value / factor} ${unit}`;
 }
 
 /** A value for people: four significant digits at most, in the largest unit not above it. */
 export function approximate(value: number, dimension: Dimension): string {
-  if (value === 0) return `0 ${dimension.units[0]?.[0]}`;
-  const decimal = dimension.units.filter(([, factor]) => factor === 1 || factor % 1000 === 0);
-  const units = decimal.sort((a, b) => b[1] - a[1]);
+  if (value === 0) return format(value, dimension);
+  const units = descending(Object.entries(dimension.units).filter(([, factor]) => factor === 1 || factor % 1000 === 0));
   const [unit, factor] = units.find(([, each]) => each <= Math.abs(value)) ?? units[units.length - 1] ?? ["", 1];
   return `${Number((value / factor).toPrecision(4))} ${unit}`;
 }
@@ -129,7 +116,7 @@ export function parseLength(text: string, kind: "limit" | "queue_length"): Exclu
   const isLimit = kind === "limit";
   const inProducts = isLimit && given.unit === "BDP";
   if (!dimension && !inProducts) {
-    const known = [PACKETS, SIZE].flatMap((each) => each.units.map(([unit]) => unit));
+    const known = [PACKETS, SIZE].flatMap((each) => Object.keys(each.units));
     throw new Wrong(`"${text}": unknown unit "${given.unit}" (known: ${[...known, ...(isLimit ? ["BDP"] : [])].join(", ")})`);
   }
   const amount = dimension ? parse(text, dimension) : Number(`${given.digits}e${given.exponent}`);

@@ -9,7 +9,7 @@ export interface EditorHost {
   own: readonly Own[];
   declare: (name: string, text: string) => Promise<Declaration | string>;
   /** Keeps an algorithm, and uses it in a group of flows. */
-  keep: (own: Own, use: boolean) => void;
+  keep: (own: Own) => void;
 }
 
 export function editOwn(host: EditorHost): void {
@@ -28,7 +28,7 @@ export function editOwn(host: EditorHost): void {
     const found = await host.declare(given, area.value);
     problem.textContent = typeof found === "string" ? found : "";
     if (typeof found === "string") return;
-    host.keep({ name: given, text: area.value }, true);
+    host.keep({ name: given, text: area.value });
     dialog.close();
   };
   area.addEventListener("keydown", (event) => {

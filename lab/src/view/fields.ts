@@ -5,24 +5,26 @@ import { h } from "./dom";
 
 let serial = 0;
 
-function id(): string {
+/** A field: an input, and its label. */
+function labelled(label: string, input: HTMLElement, ...more: HTMLElement[]): HTMLElement {
   serial += 1;
-  return `field-${serial}`;
+  input.id = `field-${serial}`;
+  return h("div", { class: "field" }, h("label", { for: input.id }, label), input, ...more);
+}
+
+/** A field whose value may be wrong, which is said below it. */
+function checked(label: string, input: HTMLElement): { field: HTMLElement; problem: HTMLElement } {
+  const problem = h("p", { class: "problem", role: "alert" });
+  const field = labelled(label, input, problem);
+  problem.id = `${input.id}-problem`;
+  input.setAttribute("aria-describedby", problem.id);
+  return { field, problem };
 }
 
 /** A text field whose text is read by `read`, which says what is wrong. */
 export function textField(label: string, value: string, read: (text: string) => void, hint = ""): HTMLElement {
-  const name = id();
-  const problem = h("p", { class: "problem", id: `${name}-problem`, role: "alert" });
-  const input = h("input", {
-    id: name,
-    value,
-    type: "text",
-    autocomplete: "off",
-    spellcheck: "false",
-    "aria-describedby": `${name}-problem`,
-    title: hint,
-  });
+  const input = h("input", { value, type: "text", autocomplete: "off", spellcheck: "false", title: hint });
+  const { field, problem } = checked(label, input);
   const take = (): void => {
     try {
       read(input.value);
@@ -38,7 +40,7 @@ export function textField(label: string, value: string, read: (text: string) => 
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter") take();
   });
-  return h("div", { class: "field" }, h("label", { for: name }, label), input, problem);
+  return field;
 }
 
 export interface Scale {
@@ -99,9 +101,8 @@ export function addSlider(
 
 /** A whole number from so many on. */
 export function countField(label: string, value: number, least: number, most: number, set: (value: number) => void): HTMLElement {
-  const name = id();
-  const problem = h("p", { class: "problem", id: `${name}-problem`, role: "alert" });
-  const input = h("input", { id: name, type: "number", min: least, max: most, value, "aria-describedby": `${name}-problem` });
+  const input = h("input", { type: "number", min: least, max: most, value });
+  const { field, problem } = checked(label, input);
   input.addEventListener("input", () => {
     const given = Number(input.value);
     const isRight = input.value !== "" && Number.isInteger(given) && given >= least && given <= most;
@@ -109,7 +110,7 @@ export function countField(label: string, value: number, least: number, most: nu
     input.toggleAttribute("aria-invalid", !isRight);
     if (isRight) set(given);
   });
-  return h("div", { class: "field" }, h("label", { for: name }, label), input, problem);
+  return field;
 }
 
 export interface Options {
@@ -118,23 +119,24 @@ export interface Options {
 }
 
 export function choiceField(label: string, value: string, groups: Options[], set: (value: string) => void): HTMLElement {
-  const name = id();
   const made = ({ value: each, text }: { value: string; text: string }): HTMLOptionElement =>
     h("option", { value: each, selected: each === value }, text);
   const select = h(
     "select",
-    { id: name },
+    {},
     ...groups.flatMap(({ heading, options }) =>
       heading ? [h("optgroup", { label: heading }, ...options.map(made))] : options.map(made),
     ),
   );
   select.addEventListener("change", () => set(select.value));
-  return h("div", { class: "field" }, h("label", { for: name }, label), select);
+  return labelled(label, select);
 }
 
 export function tickField(label: string, value: boolean, set: (value: boolean) => void): HTMLElement {
-  const name = id();
-  const input = h("input", { id: name, type: "checkbox", checked: value });
+  const input = h("input", { type: "checkbox", checked: value });
   input.addEventListener("change", () => set(input.checked));
-  return h("div", { class: "field tick" }, input, h("label", { for: name }, label));
+  const field = labelled(label, input);
+  field.classList.add("tick");
+  field.prepend(input);
+  return field;
 }

@@ -79,6 +79,14 @@ export function panel(of: Setting, host: PanelHost): HTMLElement[] {
   return [bottleneck(of, host), flows(of, host), run(of, host)];
 }
 
+/** What a field does with its value, and what is to be done then. */
+function then<T>(next: () => void, take: (value: T) => void): (value: T) => void {
+  return (value) => {
+    take(value);
+    next();
+  };
+}
+
 function within([least, most]: readonly [number, number], dimension: typeof RATE): (value: number) => void {
   return (value) => {
     if (value < least || value > most)
@@ -89,26 +97,20 @@ function within([least, most]: readonly [number, number], dimension: typeof RATE
 function bottleneck(of: Setting, host: PanelHost): HTMLElement {
   const centre = of.bottleneck;
   const discipline = find(host.catalogue.queues, centre.queue.name);
-  const set =
-    <T>(act: (value: T) => void) =>
-    (value: T): void => {
-      act(value);
-      host.changed();
-    };
   const rate = quantityField(
     "Rate",
     RATE,
     centre.rate,
     { least: 1e6, most: 1e9 },
-    set((value) => (centre.rate = value)),
+    then(host.changed, (value) => (centre.rate = value)),
     within(RATES, RATE),
   );
-  const choice = choiceField("Queue discipline", centre.queue.name, byClass(host.catalogue.queues), (name) => {
+  const takeQueue = (name: string): void => {
     const found = find(host.catalogue.queues, name);
     if (found) centre.queue = chosen(found, of);
     if (hasEcn(of) && takesEcn(name, host.catalogue)) centre.queue.parameters["ecn"] = true;
     host.rebuilt();
-  });
+  };
   const ecn = tickField("ECN: mark instead of dropping", hasEcn(of), (on) => {
     for (const { stack } of [of, ...of.groups]) delete stack["ecn"];
     delete centre.queue.parameters["ecn"];
@@ -146,7 +148,7 @@ function bottleneck(of: Setting, host: PanelHost): HTMLElement {
     h("legend", {}, "Bottleneck"),
     rate,
     buffer(of, host),
-    choice,
+    choiceField("Queue discipline", centre.queue.name, byClass(host.catalogue.queues), takeQueue),
     discipline ? parameters(discipline, centre.queue.parameters, defaults(discipline.parameters), host) : null,
     ecn,
     h("details", {}, h("summary", {}, "Loss and policer"), loss, policer),
@@ -209,6 +211,31 @@ function controls(host: PanelHost): Options[] {
   return [...(own.length ? [{ heading: "your own", options: own }] : []), ...byClass(host.catalogue.congestion_controls)];
 }
 
+/** The times of a group: what each is called, its key, what is written where it is not set, and what is wrong with one. */
+const TIMES: [
+  label: string,
+  key: "start" | "start_within" | "stop",
+  none: string,
+  fault: (at: number, of: Group) => string | false,
+][] = [
+  ["Start", "start", "at random", (at, { stop }) => stop !== null && at >= stop && "earlier than the stop"],
+  ["Starts spread over", "start_within", "the usual", () => false],
+  ["Stop", "stop", "never", (at, { start }) => at <= (start ?? 1e12) && "later than the start"],
+];
+
+function timesOf(of: Setting, each: Group, host: PanelHost): HTMLElement[] {
+  return TIMES.map(([label, key, none, fault]) =>
+    textField(label, each[key] === null ? none : format(each[key], DURATION), (text) => {
+      const at = ["", none].includes(text.trim()) ? null : parse(text, DURATION);
+      if (at !== null && (at < 0 || at >= of.duration)) throw new Wrong(`from 0 s to less than ${format(of.duration, DURATION)}`);
+      const wrong = at !== null && fault(at, each);
+      if (wrong) throw new Wrong(wrong);
+      each[key] = at;
+      host.changed();
+    }),
+  );
+}
+
 function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLElement {
   const control = host.controlOf(each);
   const profile = find(host.catalogue.profiles, of.profile);
@@ -222,88 +249,54 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
     host.rebuilt();
   };
   const about = { class: "quiet", "aria-label": `Remove the flows ${each.group}`, disabled: of.groups.length === 1 };
-  const remove = button("Remove", removeFlows, about);
-  const name = textField("Name", each.group, (text) => {
+  const takeName = (text: string): void => {
     const given = text.trim();
     if (!isName(given)) throw new Wrong("a name of 1 to 60 characters, without quotes");
     if (of.groups.some((other) => other !== each && other.group === given)) throw new Wrong("another group has this name");
     each.group = given;
     host.rebuilt();
-  });
-  const time = (label: string, value: number | null, none: string, take: (value: number | null) => void): HTMLElement =>
-    textField(label, value === null ? none : format(value, DURATION), (text) => {
-      if (["", none].includes(text.trim())) return take(null);
-      const read = parse(text, DURATION);
-      if (read < 0 || read >= of.duration) throw new Wrong(`from 0 s to less than ${format(of.duration, DURATION)}`);
-      return take(read);
-    });
-  const slowStarts = host.catalogue.slow_starts.map(({ name }) => [name, name] as const);
-  const more = h(
-    "details",
-    {},
-    h("summary", {}, "Name, times, slow start, ECN"),
-    name,
-    time("Start", each.start, "at random", (value) => {
-      if (value !== null && each.stop !== null && value >= each.stop) throw new Wrong("earlier than the stop");
-      each.start = value;
-      host.changed();
-    }),
-    time("Starts spread over", each.start_within, "the usual", (value) => {
-      each.start_within = value;
-      host.changed();
-    }),
-    time("Stop", each.stop, "never", (value) => {
-      if (value !== null && value <= (each.start ?? 1e12)) throw new Wrong("later than the start");
-      each.stop = value;
-      host.changed();
-    }),
-    !isRateBased(control) &&
-      choiceField("Slow start", each.slow_start ?? "", plain([["", "the usual one"], ...slowStarts]), (value) => {
-        each.slow_start = value || null;
-        host.changed();
-      }),
-    !control.one_way &&
-      choiceField("ECN", String(each.stack["ecn"] ?? ""), ECN, (value) => {
-        if (value) each.stack["ecn"] = value;
-        else delete each.stack["ecn"];
-        host.changed();
-      }),
-  );
+  };
+  const takeControl = (name: string): void => {
+    each.tcp = { name, parameters: {} };
+    if (isRateBased(host.controlOf(each))) each.slow_start = null;
+    if (host.controlOf(each).one_way) each.stack = {};
+    host.rebuilt();
+  };
+  const takeEcn = (value: string): void => {
+    if (value) each.stack["ecn"] = value;
+    else delete each.stack["ecn"];
+    host.changed();
+  };
+  const checkRtt = (value: number): void => {
+    if (value < fixed || value > 20e12) throw new Wrong(`from ${format(fixed, DURATION)} to 20 s`);
+  };
+  const takeRtt = then(host.changed, (rtt: number) => (sender.delay = Math.max(0, Math.round((rtt - fixed) / 2))));
+  const takeCount = then(host.changed, (count: number) => (each.count = count));
+  const takeSlowStart = then(host.changed, (name: string) => (each.slow_start = name || null));
+  const slowStarts = plain([["", "the usual one"], ...host.catalogue.slow_starts.map(({ name }) => [name, name] as const)]);
   const swatch = h("span", { class: "swatch", "aria-hidden": "true" });
   swatch.style.background = groupColour(index);
   return h(
     "section",
     { class: "group", "aria-label": `Flows ${each.group}` },
-    h("div", { class: "row" }, swatch, h("strong", {}, each.group), remove),
+    h("div", { class: "row" }, swatch, h("strong", {}, each.group), button("Remove", removeFlows, about)),
     h(
       "div",
       { class: "pair" },
-      countField("Flows", each.count, 1, MOST_FLOWS, (value) => {
-        each.count = value;
-        host.changed();
-      }),
-      choiceField("Congestion control", each.tcp.name, controls(host), (value) => {
-        each.tcp = { name: value, parameters: {} };
-        if (isRateBased(host.controlOf(each))) each.slow_start = null;
-        if (host.controlOf(each).one_way) each.stack = {};
-        host.rebuilt();
-      }),
+      countField("Flows", each.count, 1, MOST_FLOWS, takeCount),
+      choiceField("Congestion control", each.tcp.name, controls(host), takeControl),
     ),
-    quantityField(
-      "RTT",
-      DURATION,
-      roundTrip(of, each),
-      { least: 1e9, most: 500e9 },
-      (value) => {
-        sender.delay = Math.max(0, Math.round((value - fixed) / 2));
-        host.changed();
-      },
-      (value) => {
-        if (value < fixed || value > 20e12) throw new Wrong(`from ${format(fixed, DURATION)} to 20 s`);
-      },
-    ),
+    quantityField("RTT", DURATION, roundTrip(of, each), { least: 1e9, most: 500e9 }, takeRtt, checkRtt),
     parameters(control, each.tcp.parameters, usual, host),
-    more,
+    h(
+      "details",
+      {},
+      h("summary", {}, "Name, times, slow start, ECN"),
+      textField("Name", each.group, takeName),
+      ...timesOf(of, each, host),
+      !isRateBased(control) && choiceField("Slow start", each.slow_start ?? "", slowStarts, takeSlowStart),
+      !control.one_way && choiceField("ECN", String(each.stack["ecn"] ?? ""), ECN, takeEcn),
+    ),
   );
 }
 
@@ -311,47 +304,39 @@ function run(of: Setting, host: PanelHost): HTMLElement {
   const profiles = host.catalogue.profiles.map(
     ({ name, title }) => [name, title && title !== name ? `${name} – ${title}` : name] as const,
   );
+  const takeDuration = (value: number): void => {
+    if (of.warm_up >= value) of.warm_up = Math.floor(value / 5);
+    of.duration = value;
+    host.changed();
+  };
+  const takeWarmUp = (text: string): void => {
+    const value = parse(text, DURATION);
+    if (value < 0 || value >= of.duration) throw new Wrong(`from 0 s to less than ${format(of.duration, DURATION)}`);
+    of.warm_up = value;
+    host.changed();
+  };
+  const takeOverhead = (text: string): void => {
+    const value = ["", "usual"].includes(text.trim()) ? null : parse(text, DURATION);
+    if (value !== null && (value < 0 || value > 1e12)) throw new Wrong("from 0 s to 1 s");
+    of.sender_overhead = value;
+    host.changed();
+  };
+  const takeSeed = then(host.changed, (seed: number) => (of.seed = seed));
+  const takeProfile = then(host.rebuilt, (name: string) => (of.profile = name));
   return h(
     "fieldset",
     { class: "card" },
     h("legend", {}, "Run"),
-    quantityField(
-      "Duration",
-      DURATION,
-      of.duration,
-      { least: 1e12, most: 300e12 },
-      (value) => {
-        if (of.warm_up >= value) of.warm_up = Math.floor(value / 5);
-        of.duration = value;
-        host.changed();
-      },
-      within(DURATIONS, DURATION),
-    ),
-    textField("Measured from", format(of.warm_up, DURATION), (text) => {
-      const value = parse(text, DURATION);
-      if (value < 0 || value >= of.duration) throw new Wrong(`from 0 s to less than ${format(of.duration, DURATION)}`);
-      of.warm_up = value;
-      host.changed();
-    }),
-    countField("Seed", of.seed, 0, Number.MAX_SAFE_INTEGER, (value) => {
-      of.seed = value;
-      host.changed();
-    }),
+    quantityField("Duration", DURATION, of.duration, { least: 1e12, most: 300e12 }, takeDuration, within(DURATIONS, DURATION)),
+    textField("Measured from", format(of.warm_up, DURATION), takeWarmUp),
+    countField("Seed", of.seed, 0, Number.MAX_SAFE_INTEGER, takeSeed),
     textField(
       "Senders' random delay of a packet",
       of.sender_overhead === null ? "usual" : format(of.sender_overhead, DURATION),
-      (text) => {
-        const value = ["", "usual"].includes(text.trim()) ? null : parse(text, DURATION);
-        if (value !== null && (value < 0 || value > 1e12)) throw new Wrong("from 0 s to 1 s");
-        of.sender_overhead = value;
-        host.changed();
-      },
+      takeOverhead,
       "usual: up to the time of a packet at the bottleneck; 0 s shows phase effects",
     ),
-    choiceField("Stack", of.profile, plain(profiles), (value) => {
-      of.profile = value;
-      host.rebuilt();
-    }),
+    choiceField("Stack", of.profile, plain(profiles), takeProfile),
   );
 }
 

@@ -106,11 +106,9 @@ export class Stage {
       context.stroke();
       this.host(left, y, groupColour(index), narrow);
       context.textAlign = "right";
-      context.fillStyle = look("--ink");
-      const room = left - 14;
-      this.fitted(each.count > 1 ? `${each.count} × ${each.tcp.name}` : each.tcp.name, left - 12, y - (narrow ? 5 : 7), room);
-      context.fillStyle = look("--muted");
-      this.fitted(approximate(roundTrip(setting, each), DURATION), left - 12, y + (narrow ? 6 : 8), room);
+      const [at, room] = [left - 12, left - 14];
+      this.fitted("--ink", each.count > 1 ? `${each.count} × ${each.tcp.name}` : each.tcp.name, at, y - (narrow ? 5 : 7), room);
+      this.fitted("--muted", approximate(roundTrip(setting, each), DURATION), at, y + (narrow ? 6 : 8), room);
     });
     // The bottleneck is as thin as it is slow.
     context.strokeStyle = look("--line");
@@ -120,15 +118,12 @@ export class Stage {
     context.lineTo(receiver.x, receiver.y);
     context.stroke();
     context.textAlign = "center";
-    context.fillStyle = look("--ink");
-    const centre = (box.x + box.width + receiver.x) / 2;
-    this.fitted(approximate(setting.bottleneck.rate, RATE), centre, middle - 16, receiver.x - box.x - box.width - 12);
-    context.fillStyle = look("--muted");
-    if (setting.bottleneck.loss)
-      this.fitted(`${100 * setting.bottleneck.loss} % lost`, centre, middle + 16, receiver.x - box.x - box.width - 12);
+    const { rate, loss, limit, policer, queue } = setting.bottleneck;
+    const [centre, room] = [(box.x + box.width + receiver.x) / 2, receiver.x - box.x - box.width - 12];
+    this.fitted("--ink", approximate(rate, RATE), centre, middle - 16, room);
+    if (loss) this.fitted("--muted", `${100 * loss} % lost`, centre, middle + 16, room);
     this.host(receiver.x, receiver.y, look("--ink"), narrow);
-    context.fillStyle = look("--muted");
-    this.fitted("receiver", receiver.x, receiver.y + 18, 64);
+    this.fitted("--muted", "receiver", receiver.x, receiver.y + 18, 64);
     // The queue's room.
     context.fillStyle = look("--well");
     context.strokeStyle = look("--line");
@@ -137,15 +132,9 @@ export class Stage {
     context.roundRect(box.x, box.y, box.width, box.height, 6);
     context.fill();
     context.stroke();
-    context.fillStyle = look("--ink");
-    const limit = setting.bottleneck.limit;
-    const policer = setting.bottleneck.policer ? `policer ${approximate(setting.bottleneck.policer.rate, RATE)} + ` : "";
-    this.fitted(
-      `${policer}${setting.bottleneck.queue.name}, ${limit === null ? "no limit" : formatLimit(limit)}`,
-      box.x + box.width / 2,
-      13,
-      box.width + box.x - left,
-    );
+    const before = policer ? `policer ${approximate(policer.rate, RATE)} + ` : "";
+    const above = `${before}${queue.name}, ${limit === null ? "no limit" : formatLimit(limit)}`;
+    this.fitted("--ink", above, box.x + box.width / 2, 13, box.width + box.x - left);
   }
 
   private host(x: number, y: number, colour: string, narrow: boolean): void {
@@ -156,7 +145,8 @@ export class Stage {
     context.fill();
   }
 
-  private fitted(text: string, x: number, y: number, room: number): void {
+  private fitted(colour: string, text: string, x: number, y: number, room: number): void {
+    this.context.fillStyle = look(colour);
     this.context.fillText(text, x, y, Math.max(20, room));
   }
 
@@ -166,16 +156,28 @@ export class Stage {
     const isSlim = box.width < 360;
     context.font = `600 ${narrow ? 12 : isSlim ? 13 : 15}px system-ui, sans-serif`;
     context.textAlign = "center";
-    context.fillStyle = look("--ink");
     const lines = isSlim ? parts : [parts.join(", ")];
     lines.forEach((line, index) =>
-      this.fitted(line, box.x + box.width / 2, box.y + box.height + 18 + 18 * index, box.width - 40),
+      this.fitted("--ink", line, box.x + box.width / 2, box.y + box.height + 18 + 18 * index, box.width - 40),
     );
   }
 
-  /** The first of the sorted rows whose time is not before a moment. */
-  private first(rows: readonly number[], times: Float64Array, moment: number): number {
-    return firstOf(rows.length, (at) => (times[rows[at] ?? 0] ?? 0) >= moment);
+  /** The packets, in order of leaving, that left in a span before a moment; of many, some. Each with its share of the span. */
+  private *leaving(
+    { left }: Packets,
+    rows: readonly number[],
+    time: number,
+    span: number,
+  ): Generator<[row: number, share: number]> {
+    const first = (moment: number): number => firstOf(rows.length, (at) => (left[rows[at] ?? 0] ?? 0) >= moment);
+    for (const at of some(first(time - span), first(time))) {
+      const row = rows[at] ?? 0;
+      yield [row, (time - (left[row] ?? 0)) / span];
+    }
+  }
+
+  private colourOf(packets: Packets, row: number): string {
+    return this.colours[packets.flow[row] ?? 0] ?? "#888";
   }
 
   private queue(time: number, box: Box, narrow: boolean): void {
@@ -189,7 +191,7 @@ export class Stage {
     const gap = size > 5 ? 1 : size > 3 ? 0.5 : 0;
     for (let index = 0; index < Math.min(rows.length, room); index += 1) {
       const row = rows[index] ?? 0;
-      context.fillStyle = this.colours[packets.flow[row] ?? 0] ?? "#888";
+      context.fillStyle = this.colourOf(packets, row);
       const x = box.x + box.width - 4 - size * (1 + Math.floor(index / high));
       const y = box.y + box.height - 4 - size * (1 + (index % high));
       context.fillRect(x, y, size - gap, size - gap);
@@ -218,33 +220,23 @@ export class Stage {
     const span = TRAVEL * speed;
     const dot = 3;
     // On the way to the queue.
-    const [from, until] = [bound(packets.arrived, time), bound(packets.arrived, time + span)];
-    const groups: number[] = [];
-    setting.groups.forEach((each, index) => {
-      for (let flow = 0; flow < each.count; flow += 1) groups.push(index);
-    });
-    let stride = Math.max(1, Math.ceil((until - from) / MOST_MOVING));
-    for (let row = Math.ceil(from / stride) * stride; row < until; row += stride) {
-      const flow = packets.flow[row] ?? 0;
+    const groups = setting.groups.flatMap((each, index) => new Array<number>(each.count).fill(index));
+    for (const row of some(bound(packets.arrived, time), bound(packets.arrived, time + span))) {
       const share = 1 - ((packets.arrived[row] ?? 0) - time) / span;
-      const y = this.hostY(groups[flow] ?? 0, setting.groups.length, middle, box.height - 10);
+      const y = this.hostY(groups[packets.flow[row] ?? 0] ?? 0, setting.groups.length, middle, box.height - 10);
       // The same curve as the link's.
       const bend = left + (box.x - left) * 0.5;
       const back = 1 - share;
       const x = back ** 3 * left + 3 * back * back * share * bend + 3 * back * share * share * bend + share ** 3 * box.x;
       const ease = back ** 3 * y + 3 * back * back * share * y + 3 * back * share * share * middle + share ** 3 * middle;
-      context.fillStyle = this.colours[flow] ?? "#888";
+      context.fillStyle = this.colourOf(packets, row);
       context.fillRect(x - dot, ease - dot, 2 * dot, 2 * dot);
     }
     // On the bottleneck.
-    const [first, last] = [this.first(this.sent, packets.left, time - span), this.first(this.sent, packets.left, time)];
-    stride = Math.max(1, Math.ceil((last - first) / MOST_MOVING));
     const begin = box.x + box.width;
-    for (let at = Math.ceil(first / stride) * stride; at < last; at += stride) {
-      const row = this.sent[at] ?? 0;
-      const share = (time - (packets.left[row] ?? 0)) / span;
+    for (const [row, share] of this.leaving(packets, this.sent, time, span)) {
       const x = begin + (receiver.x - begin) * share;
-      context.fillStyle = this.colours[packets.flow[row] ?? 0] ?? "#888";
+      context.fillStyle = this.colourOf(packets, row);
       context.fillRect(x - dot, middle - dot, 2 * dot, 2 * dot);
       if (packets.fate[row] === FATES.marked) {
         context.strokeStyle = look("--mark");
@@ -257,12 +249,7 @@ export class Stage {
   private falling(time: number, speed: number, box: Box): void {
     const { context, packets } = this;
     if (!packets) return;
-    const span = FALL * speed;
-    const [first, last] = [this.first(this.dropped, packets.left, time - span), this.first(this.dropped, packets.left, time)];
-    const stride = Math.max(1, Math.ceil((last - first) / MOST_MOVING));
-    for (let at = Math.ceil(first / stride) * stride; at < last; at += stride) {
-      const row = this.dropped[at] ?? 0;
-      const share = (time - (packets.left[row] ?? 0)) / span;
+    for (const [row, share] of this.leaving(packets, this.dropped, time, FALL * speed)) {
       // One that was dropped on arrival falls at the entrance, one that had been queued at the exit.
       const wasQueued = (packets.left[row] ?? 0) > (packets.arrived[row] ?? 0);
       const aside = ((row * 37) % 17) - 8;
@@ -270,7 +257,7 @@ export class Stage {
       const y = box.y + box.height - 6 + (58 - 6) * share * share;
       const size = 7;
       context.globalAlpha = 1 - 0.6 * share;
-      context.fillStyle = this.colours[packets.flow[row] ?? 0] ?? "#888";
+      context.fillStyle = this.colourOf(packets, row);
       context.strokeStyle = look("--drop");
       context.lineWidth = 1.5;
       context.fillRect(x - size / 2, y - size / 2, size, size);
@@ -293,6 +280,12 @@ interface Box extends Point {
 /** How many of the sorted values are not above a bound. */
 function bound(values: Float64Array, most: number): number {
   return firstOf(values.length, (at) => (values[at] ?? 0) > most);
+}
+
+/** The places from one up to another; of many, some, which do not depend on where they begin. */
+function* some(from: number, until: number): Generator<number> {
+  const stride = Math.max(1, Math.ceil((until - from) / MOST_MOVING));
+  for (let at = Math.ceil(from / stride) * stride; at < until; at += stride) yield at;
 }
 
 /** The first of so many places from which on something holds, or their number. */
