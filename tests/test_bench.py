@@ -407,7 +407,7 @@ def test_numbers_in_80_columns() -> None:
     """A terminal of 80 columns shows every number in full; longer names and units are wrapped."""
     name = "a name of so many words that it has to be wrapped"
     measurement = Measurement(name, 3_999_999, "packets/CPU s", Target("at least", 4e6))
-    part = Part("cells", "title", "method", [measurement], [{"value": 1}])
+    part = Part(name="cells", title="title", method="method", measurements=[measurement], rows=[{"value": 1}])
     *_, table = tables(Report(machine.this(), SMALL, [part]))
     assert "* 3,999,999 │ ≥ 4,000,000" in render(table, 80)
 

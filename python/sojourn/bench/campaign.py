@@ -71,7 +71,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
     overhead = statistics.median(100 * (1 - two.share) for _, two in long)
     ratio = statistics.median(one.wall_seconds / two.wall_seconds for one, two in long)
     return Part(
-        name="campaign",
         title="Campaigns: cost besides simulating, two workers",
         method=(
             f"{runs} runs of about 10 ms and {LONG_RUNS} of about 1 s, kept in a store; CPU time of the process and, of that, of "

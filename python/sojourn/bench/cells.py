@@ -31,7 +31,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
     )
     loop = statistics.median(map(truediv, speeds, shares))
     return Part(
-        name="cells",
         title=f"Speed in {len(cells)} cells of the study piotrowska, the access link for ten times as long as the data centre",
         method=f"Delivered data packets of the run by the CPU time of a process of its own, medians of {extent.repeat}. "
         f"The bare loop, timed after each cell, delivers {yardstick.KNOWN / 1e6:g} M where the targets were set.",

@@ -20,7 +20,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
         for name in names
     }
     return Part(
-        name="controls",
         title="Speed of the congestion controls",
         method=(
             "Delivered data packets for each CPU second, in the study piotrowska's data centre with nine flows, as a share "

@@ -42,7 +42,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
     (less, more), (fewer, many) = values(rows[-2:], "memory_bytes"), values(rows[-2:], "flows")
     slope = (more - less) / (many - fewer)
     return Part(
-        name="memory",
         title="Memory: peak resident set of a process less what was resident before its run",
         method=(
             "A packet: mean over counts spread over a doubling, without loss. A flow: slope over the number of flows, less its "

@@ -94,7 +94,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
         )
         measurements.append(Measurement(cell.name, each, "a packet", Target("at most", cell.reference)))
     return Part(
-        name="instructions",
         title="Instructions for each delivered data packet",
         method=(
             "callgrind's count of a process that makes the run twice, less that of one that makes it once. Python's start is "

@@ -60,7 +60,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
         answered = statistics.median(_answered(results) for _ in range(extent.repeat))
     more = rows[len(rows) // 2 :]
     return Part(
-        name="large-stores",
         title="Large stores: peak memory of commands that read them",
         method=(
             f"Each command in a process of its own, with {rows[0]['runs']} and with {more[0]['runs']} runs in {many_runs.CELLS} "

@@ -59,7 +59,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
         at_known = f"{name}, bare loop of {yardstick.KNOWN / 1e6:g} M packets/s"
         measurements.append(Measurement(at_known, statistics.median(at_known_speed), "s of CPU a simulated second", target))
     return Part(
-        name="linux",
         title=f"Cost of a run on {backend.identity}: CUBIC, 50 Mbit/s, 40 ms, DropTail",
         method=(
             f"User and system time of the kernel's processes in a run of {SHORT + seconds:g} s less that of {SHORT:g} s; medians "

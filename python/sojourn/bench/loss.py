@@ -38,7 +38,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
         ratios.append(burst.cost / without.cost)
         rows += [_row("none", without), _row("a burst", burst)]
     return Part(
-        name="loss",
         title=f"Cost of a loss burst: one New Reno flow of {SEGMENTS:,} segments, 1 Gbit/s, 100 ms",
         method=(
             "The flow ends after its one loss episode; the reference is the same flow with a send buffer that prevents loss. "

@@ -66,7 +66,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
     resumed = next(row for row in more if row["command"] == "resume")
     before, after = values([less, most], "memory_megabytes")
     return Part(
-        name="many-runs",
         title="Many runs of 20 ms: peak memory and CPU time of commands",
         method=f"Each command in a process of its own, with {less['runs']} and with {most['runs']} runs in {CELLS} cells.",
         measurements=[

@@ -43,11 +43,12 @@ class Measurement:
         return None if self.target is None else self.target.met_by(self.value)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Part:
     """The results of one part of the benchmark; ``method`` states in a sentence or two how they were measured."""
 
-    name: str
+    #: What ``parts.PARTS`` calls it.
+    name: str = ""
     title: str
     method: str
     measurements: list[Measurement]

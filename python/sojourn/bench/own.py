@@ -44,7 +44,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
         share = float(of["c"]["share_of_new_renos_speed"])
         measurements.append(Measurement("C", share, "of the built-in's", Target("at least", 0.8)))
     return Part(
-        name="own",
         title="Speed of users' own congestion controls",
         method=(
             "The templates of sojourn new, which do what New Reno does, in the study piotrowska's data centre with nine flows, "

@@ -30,7 +30,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
     seconds = time.process_time() - began
     assert verdicts == {"passed"}, verdicts
     return Part(
-        name="packetdrill",
         title="packetdrill: scripts of 100 segments",
         method=f"{count} scripts in one process, from their text to their verdict.",
         measurements=[Measurement("scripts for each CPU second", count / seconds, "", Target("at least", 500.0))],

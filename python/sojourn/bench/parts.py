@@ -1,6 +1,7 @@
 """The parts of the benchmark, by name, in the order in which they are measured."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from sojourn.bench import (
     campaign,
@@ -53,4 +54,4 @@ def measurable(notify: Notify) -> list[str]:
 def measure(names: Iterable[str], extent: Extent, notify: Notify) -> list[Part]:
     """Measures the named parts, in the order of ``PARTS``."""
     wanted = set(names)
-    return [part(extent, notify) for name, part in PARTS.items() if name in wanted]
+    return [replace(part(extent, notify), name=name) for name, part in PARTS.items() if name in wanted]

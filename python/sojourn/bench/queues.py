@@ -51,7 +51,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
         cost = f"{name}: cost with {MANY_FLOWS:,} flows"
         measurements.append(Measurement(cost, few / many, f"times {FEW_FLOWS} flows", Target("at most", 1.25)))
     return Part(
-        name="queues",
         title="Speed of the queue disciplines",
         method=(
             "Delivered data packets for each CPU second as a share of DropTail's, in processes made in turn; medians of "

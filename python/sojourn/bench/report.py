@@ -3,13 +3,12 @@
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from functools import partial
 
 from rich.text import Text
 
 from sojourn.bench.machine import Machine
 from sojourn.bench.measurements import Bound, Extent, Part
-from sojourn.table import Column, Content, Row, Table, label, text
+from sojourn.table import Column, Content, Row, Table, label, number, text
 
 #: The version of the JSON format.
 FORMAT = 2
@@ -45,14 +44,10 @@ def tables(report: Report) -> Iterable[Table]:
 def _rows(part: Part) -> Table:
     columns: list[Column] = []
     for name, value in part.rows[0].items():
-        kind = Content.LABEL if isinstance(value, str) else Content.NUMBER
-        heading = name.replace("_", " ").replace("cpu", "CPU")
-        columns.append(Column(heading, (name,), partial(_value, name), kind, keep=not columns))
+        heading, is_first = name.replace("_", " ").replace("cpu", "CPU"), not columns
+        of_numbers = number(name, heading, _shown, keep=is_first)
+        columns.append(label(name, heading, keep=is_first) if isinstance(value, str) else of_numbers)
     return Table(part.name, part.title, columns, part.rows, [part.method])
-
-
-def _value(name: str, row: Row) -> str:
-    return _shown(row[name])
 
 
 def _measurements(report: Report) -> Table:
@@ -95,9 +90,7 @@ def _verdict(row: Row) -> Text:
     return Text(f"* {shown}", style="red") if row["met"] is False else Text(shown)
 
 
-def _shown(value: str | int | float) -> str:
-    if isinstance(value, str):
-        return value
+def _shown(value: int | float) -> str:
     if isinstance(value, int) or abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3g}"

@@ -25,7 +25,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
         elapsed = time.perf_counter() - began
     packets = int(runs["data_packets_delivered"].sum())
     return Part(
-        name="study",
         title=f"The study {STUDY}, one seed, on {os.cpu_count()} cores",
         method="Wall time from reading the study to its files and the comparison with the published figures.",
         measurements=[Measurement("wall time", elapsed, "s", Target("below", 60.0))],

@@ -55,7 +55,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
             measurements.append(Measurement(f"{name}, delivered", execution.data_packets, "packets"))
             measurements.append(Measurement(f"{name}, CPU time", execution.cpu_seconds[0], "CPU s"))
     return Part(
-        name="growth",
         title="Cost of a packet by number of flows and rate",
         method=(
             "The cell DC/MC/newreno/droptail of the study piotrowska, all rates and queue limits multiplied, relative to the "

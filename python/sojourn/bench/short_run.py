@@ -21,7 +21,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
     cpu = statistics.median(execution.cpu_seconds[1:]) * 1e3
     calls = len(execution.cpu_seconds) - 1
     return Part(
-        name="short-run",
         title="Short run: 9 flows for 10 simulated ms, starts within 1 ms",
         method=f"Medians of {calls} calls of the engine in one process, after one that is not counted.",
         measurements=[

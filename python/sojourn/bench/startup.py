@@ -73,7 +73,6 @@ def measure(extent: Extent, notify: Notify) -> Part:
         )
         measurements.append(Measurement(command.name, ratio, "times imports", Target("at most", command.target)))
     return Part(
-        name="startup",
         title="Start-up: user CPU time relative to that of Python importing click and rich.table",
         method=f"Each command and the imports in turn; medians of {rounds} rounds, after one that is not counted.",
         measurements=measurements,
