@@ -22,6 +22,16 @@ def unknown(what: str, given: str, known: Iterable[str]) -> str:
     return f"{nearest(what, given, names)} ({listed})"
 
 
+def check(
+    what: str, given: str | Iterable[object], known: Iterable[object], error: type[Exception] = ValueError, place: str = ""
+) -> None:
+    """Raises an error that begins with ``place`` if a name, or one of several, is not known."""
+    listed = dict.fromkeys(map(str, known))
+    for name in [given] if isinstance(given, str) else map(str, given):
+        if name not in listed:
+            raise error(f"{place}{unknown(what, name, listed)}")
+
+
 def nearest(what: str, given: str, known: Iterable[str], most: int = 1) -> str:
     """The same without what is known: ``unknown key "duratoin", did you mean "duration"?``; at most ``most`` suggestions."""
     by_letters = {name.casefold(): name for name in reversed(list(known))}

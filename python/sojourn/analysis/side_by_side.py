@@ -13,7 +13,7 @@ from sojourn.analysis import repetition
 from sojourn.analysis.agreement import tolerance
 from sojourn.analysis.comparison import OTHER
 from sojourn.errors import InputError
-from sojourn.metrics import METRICS, Metric
+from sojourn.metrics import METRICS, Metric, of_run
 from sojourn.runs import called
 from sojourn.statistics import Estimate, estimate
 
@@ -80,9 +80,7 @@ def compare(first: pl.LazyFrame, second: pl.LazyFrame, axes: Sequence[str], metr
     ``metrics`` are names of metrics of a run; unless given ``COMPARED``, of which the first side has a value.
     """
     wanted = list(COMPARED if metrics is None else metrics)
-    for name in wanted:
-        if name not in METRICS or not METRICS[name].of_run:
-            raise InputError(names.unknown("metric", name, [metric.name for metric in METRICS.values() if metric.of_run]))
+    names.check("metric", wanted, (metric.name for metric in of_run()), InputError)
     columns = [*axes, "seed", *_OF_SHARE, repetition.COUNTS[0], *wanted]
     sides = [side.select(columns).collect(engine="streaming") for side in (first, second)]
     for side in sides:

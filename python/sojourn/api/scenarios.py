@@ -56,9 +56,7 @@ def campaign(
 def check_groups(wanted: Campaign, groups: Iterable[str]) -> None:
     """Checks that a cell of a campaign has each of some groups of flows."""
     known = dict.fromkeys(flow["group"] for cell in wanted.cells() for flow in cell.specification["flows"])
-    for group in groups:
-        if group not in known:
-            raise InputError(f"{wanted.origin}: {names.unknown(names.GROUP, group, known)}")
+    names.check(names.GROUP, groups, known, InputError, f"{wanted.origin}: ")
 
 
 def single_run(

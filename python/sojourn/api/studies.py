@@ -125,7 +125,6 @@ def check_study(study: Study) -> list[Claim]:
 
         available = figures.available()
         for figure in study.figures:
-            if figure.figure not in available:
-                unknown = names.unknown("figure", figure.figure, available)
-                raise InputError(f"study {study.name}: figures: {figure.number}: {unknown}")
+            place = f"study {study.name}: figures: {figure.number}: "
+            names.check("figure", figure.figure, available, InputError, place)
     return claims

@@ -47,8 +47,7 @@ def named(backend: "str | Backend") -> "Backend":
     family, colon, member = backend.partition(":")
     if colon and family in FAMILIES:
         return FAMILIES[family](member)
-    if backend not in BACKENDS:
-        raise InputError(names.unknown("backend", backend, BACKENDS))
+    names.check("backend", backend, BACKENDS, InputError)
     return BACKENDS[backend]()
 
 

@@ -72,9 +72,7 @@ def _compare_within(
         cells_there = comparison.cells_of(runs)
         axes = comparison.axes_of(cells_there)
         one, other = (comparison.condition(text, axes) for text in (first, second))
-        for name in metrics:
-            if name not in METRICS:
-                raise InputError(names.unknown("metric", name, METRICS))
+        names.check("metric", metrics, METRICS, InputError)
         groups_alone = groups is not None or GROUP in one or GROUP in other
         if (
             not groups_alone

@@ -65,8 +65,7 @@ def command(
         algorithm = catalogue.load().congestion_control(name)
     except ValueError as error:
         raise InputError(str(error)) from None
-    if algorithm.name not in oracle.PAIRS:
-        raise InputError(names.unknown("congestion control with a module of Linux", algorithm.name, oracle.PAIRS))
+    names.check("congestion control with a module of Linux", algorithm.name, oracle.PAIRS, InputError)
     try:
         base = units.DURATION.parse(rtt)
     except ValueError as error:

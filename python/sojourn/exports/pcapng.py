@@ -25,8 +25,7 @@ def write_pcapng(
     links = link_names(run.specification)
     if link is None:
         link = _first_queue(run.specification, links)
-    elif link not in links:
-        raise InputError(f"--link: {names.unknown('link', link, links)}")
+    names.check("link", link, links, InputError, "--link: ")
     recording, number = backends.recording(backend), links.index(link)
     packets = 0
 

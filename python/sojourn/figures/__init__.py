@@ -15,17 +15,15 @@ from sojourn.figures.registry import Family, Figure, available, named
 
 if TYPE_CHECKING:
     from sojourn.analysis.comparison import Results
-    from sojourn.figures.chart import Chart
     from sojourn.figures.drawing import draw
     from sojourn.figures.drawn import Drawn, Selection
-    from sojourn.figures.look import DOCUMENT
+    from sojourn.figures.look import DOCUMENT, Chart
     from sojourn.figures.saving import save, svg
 
 _MODULES = {
     "draw": "drawing",
     **dict.fromkeys(("Drawn", "Results", "Selection"), "drawn"),
-    "Chart": "chart",
-    "DOCUMENT": "look",
+    **dict.fromkeys(("Chart", "DOCUMENT"), "look"),
     **dict.fromkeys(("save", "svg"), "saving"),
 }
 

@@ -7,7 +7,6 @@ import polars as pl
 from polars import selectors as cs
 
 from sojourn.figures import look, means
-from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn
 from sojourn.figures.panels import Panels, shown_axis, together
 from sojourn.figures.registry import Figure, MetricFigure
@@ -18,23 +17,23 @@ from sojourn.names import GROUP
 AT_ONCE = 20_000
 
 
-def of_metric(figure: MetricFigure, source: Drawn, width: int) -> Chart:
+def of_metric(figure: MetricFigure, source: Drawn, width: int) -> look.Chart:
     """The figure's metric, a bar a cell; where one axis varies, it is below the bars and colours tell nothing."""
     return _of_metric(figure, source, width, together(source) if len(source.varying) > 1 else None)
 
 
-def by_group(figure: MetricFigure, source: Drawn, width: int) -> Chart:
+def by_group(figure: MetricFigure, source: Drawn, width: int) -> look.Chart:
     """The figure's metric of each group of flows, a bar a group."""
     return _of_metric(figure, source if GROUP in source.axes else source.by_group(), width, GROUP)
 
 
-def _of_metric(figure: MetricFigure, source: Drawn, width: int, side: str | None) -> Chart:
+def _of_metric(figure: MetricFigure, source: Drawn, width: int, side: str | None) -> look.Chart:
     bars = means.of_figure(figure, source).with_columns(shown_axis(side, "colour"))
     others = [axis for axis in source.varying if axis != side]
     return _bars(figure.name, figure.metric.label, source, width, bars, others, side, source.labels(side))
 
 
-def throughput_by_algorithm(figure: Figure, source: Drawn, width: int) -> Chart:
+def throughput_by_algorithm(figure: Figure, source: Drawn, width: int) -> look.Chart:
     """The total throughput of the flows of each congestion control, a bar each."""
     rates = pl.concat(_by_algorithm(source)).lazy()
     bars = means.over_seeds(rates, [*source.columns, "algorithm"]).rename({"algorithm": "colour"})
@@ -70,7 +69,7 @@ def _bars(
     axes: Sequence[str],
     side: str | None,
     labels: Sequence[str],
-) -> Chart:
+) -> look.Chart:
     """Bars in panels by ``axes``, of which the last tells groups side by side; ``side`` is what the colours tell."""
     look.check_distinct(figure, side, labels)
     group = axes[-1] if axes else None

@@ -8,13 +8,12 @@ import altair as alt
 import polars as pl
 
 from sojourn.figures import look, values
-from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn
 from sojourn.figures.panels import Panels, shown_axis, together
 from sojourn.figures.registry import Figure
 
 
-def of_values(figure: Figure, source: Drawn, width: int) -> Chart:
+def of_values(figure: Figure, source: Drawn, width: int) -> look.Chart:
     """A box a cell, of the values of all its seeds."""
     label, found = values.of(figure, source)
     side = together(source) if len(source.varying) > 1 else None
@@ -39,11 +38,10 @@ def of_values(figure: Figure, source: Drawn, width: int) -> Chart:
     panel = panels.width(width, shared=shared)
     labels = source.labels(side)
     titles = dict(zip(parts, ("Least", "First quartile", "Median", "Third quartile", "Greatest", "Values"), strict=True))
-    told = [alt.Tooltip(f"{field}:Q", title=title, format=look.DIGITS) for field, title in titles.items()]
     base = alt.Chart(look.data(rows)).encode(
         x=look.groups(group, source.labels(group), panel),
         xOffset=alt.XOffset("colour:N", sort=list(labels)),
-        tooltip=[*look.labels({"group": group, "colour": side}), *told],
+        tooltip=[*look.labels({"group": group, "colour": side}), *look.numbers(titles)],
     )
     whiskers = base.mark_rule().encode(y=alt.Y("low:Q", title=label), y2="high:Q")
     filled = base.mark_bar().encode(y=alt.Y("q1:Q", title=label), y2="q3:Q", **look.colour(side, labels, width))

@@ -4,7 +4,6 @@ import altair as alt
 import polars as pl
 
 from sojourn.figures import look, values
-from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn
 from sojourn.figures.panels import Panels, shown_axis, together
 from sojourn.figures.registry import Figure
@@ -13,19 +12,19 @@ from sojourn.figures.registry import Figure
 STEPS = 200
 
 
-def flow_throughputs(figure: Figure, source: Drawn, width: int) -> Chart:
+def flow_throughputs(figure: Figure, source: Drawn, width: int) -> look.Chart:
     """The distribution functions of the throughputs of cells' flows, a line each."""
     found = source.compact(source.scan_throughputs().select(*source.columns, value="mbps"))
     return _functions(figure, source, width, found, "Throughput (Mbit/s)", "Share of flows (%)")
 
 
-def of_values(figure: Figure, source: Drawn, width: int) -> Chart:
+def of_values(figure: Figure, source: Drawn, width: int) -> look.Chart:
     """The distribution functions of cells, a line each."""
     label, found = values.of(figure, source)
     return _functions(figure, source, width, found, label, "Share of values (%)")
 
 
-def _functions(figure: Figure, source: Drawn, width: int, found: pl.DataFrame, across: str, up: str) -> Chart:
+def _functions(figure: Figure, source: Drawn, width: int, found: pl.DataFrame, across: str, up: str) -> look.Chart:
     side = together(source)
     labels = source.labels(side)
     panels = Panels(figure.name, source, [axis for axis in source.varying if axis != side], side)
@@ -33,11 +32,7 @@ def _functions(figure: Figure, source: Drawn, width: int, found: pl.DataFrame, a
     rows = panels.place(curves, shown_axis(side, "colour"), "value", "share")
     x, y = alt.X("value:Q", title=across), alt.Y("share:Q", title=up)
     lines = alt.Chart(look.data(rows)).mark_line(interpolate="step-after")
-    tooltip = [
-        *look.labels({"colour": side}),
-        alt.Tooltip("value:Q", title=across, format=look.DIGITS),
-        alt.Tooltip("share:Q", title=up, format=look.DIGITS),
-    ]
+    tooltip = look.labels({"colour": side}) + look.numbers({"value": across, "share": up})
     panel = panels.width(width)
     chart = lines.encode(x=x, y=y, order="share:Q", tooltip=tooltip, **look.colour_and_dash(side, labels, width))
     divided = panels.divide(chart, panel)

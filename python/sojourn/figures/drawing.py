@@ -4,9 +4,8 @@ from collections.abc import Iterable
 
 from sojourn.analysis.comparison import Results
 from sojourn.figures import look, origin, sizing
-from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn, Selection
-from sojourn.figures.look import DOCUMENT
+from sojourn.figures.look import DOCUMENT, Chart
 from sojourn.figures.registry import named
 
 

@@ -54,8 +54,7 @@ class Drawn:
         for axis, wanted in (only or {}).items():
             if axis == GROUP:
                 continue
-            if axis not in known:
-                raise InputError(names.unknown("axis", axis, [*known, GROUP]))
+            names.check("axis", axis, [*known, GROUP], InputError)
             labels = chosen_labels(wanted)
             cells, runs = _chosen(cells, axis, labels, f"value of axis {axis}"), runs.filter(pl.col(axis).is_in(labels))
         if not cells.height:
@@ -72,9 +71,7 @@ class Drawn:
     def by_group(self, wanted: Sequence[str] | None = None) -> Self:
         """The same by group of flows: ``group`` is an axis, ``runs`` has a row a run and group, and queues are left out."""
         known = self.frame("groups").select(pl.col("flow_group").unique(maintain_order=True)).collect()["flow_group"].to_list()
-        for group in wanted or ():
-            if group not in known:
-                raise InputError(names.unknown(GROUP, group, known))
+        names.check(GROUP, wanted or (), known, InputError)
         return replace(self, axes={**self.axes, GROUP: [group for group in known if wanted is None or group in wanted]})
 
     @property
@@ -116,9 +113,9 @@ class Drawn:
         which = flows.select("key", pl.col("flow").cast(pl.String).alias("which"), pl.col("flow_group").alias(GROUP))
         return self.results.scan(name).filter(kind="flow").join(which, on=["key", "which"], maintain_order="left")
 
-    def has_series(self, kind: str) -> bool:
-        """Whether there are samples over time of a ``queue`` or of a ``flow``."""
-        return self.frame("series").filter(kind=kind).head(1).collect().height > 0
+    def has(self, name: str, **like: str) -> bool:
+        """Whether a frame has rows with such values, such as ``series`` with the kind ``queue``."""
+        return self.frame(name).filter(**like).head(1).collect().height > 0
 
     @cached_property
     def _repeated(self) -> pl.DataFrame:
@@ -206,9 +203,7 @@ def chosen_labels(wanted: str | Iterable[str]) -> list[str]:
 
 def _chosen(runs: pl.DataFrame, column: str, wanted: Sequence[object], what: str) -> pl.DataFrame:
     there = runs[column].unique().sort().to_list()
-    for value in wanted:
-        if value not in there:
-            raise InputError(names.unknown(what, str(value), map(str, there)))
+    names.check(what, wanted, there, InputError)
     return runs.filter(pl.col(column).is_in(wanted))
 
 

@@ -4,7 +4,6 @@ import altair as alt
 import polars as pl
 
 from sojourn.figures import look, means
-from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn
 from sojourn.figures.panels import Panels, shown_axis
 from sojourn.figures.registry import MetricFigure
@@ -20,7 +19,7 @@ ROW_HEIGHT = 20
 LIGHT = 0.36
 
 
-def of_metric(figure: MetricFigure, source: Drawn, width: int) -> Chart:
+def of_metric(figure: MetricFigure, source: Drawn, width: int) -> look.Chart:
     """The figure's metric, a field a cell."""
     metric = figure.metric
     row, column = _rows_and_columns(source)
@@ -32,12 +31,7 @@ def of_metric(figure: MetricFigure, source: Drawn, width: int) -> Chart:
     cells = panels.place(found, *told, "value", "low", "high", "seeds", light)
     panel = panels.width(width)
     base = alt.Chart(look.data(cells)).encode(
-        x=alt.X(
-            "column:N",
-            title=column,
-            sort=source.labels(column),
-            axis=alt.Axis(labelAngle=look.angle(source.labels(column), panel)),
-        ),
+        x=look.groups(column, source.labels(column), panel, "column:N"),
         y=alt.Y("row:N", title=row, sort=source.labels(row)),
         tooltip=[*look.labels({"row": row, "column": column}), *look.interval(metric.label)],
     )

@@ -5,13 +5,12 @@ import polars as pl
 
 from sojourn.errors import InputError
 from sojourn.figures import look, means
-from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import ABSENT, Drawn, column, size
 from sojourn.figures.panels import Panels, shown_axis, together
 from sojourn.figures.registry import MetricFigure
 
 
-def of_metric(figure: MetricFigure, source: Drawn, width: int) -> Chart:
+def of_metric(figure: MetricFigure, source: Drawn, width: int) -> look.Chart:
     """The figure's metric over the last axis of quantities, a line for each value of another."""
     axis = quantities(source)
     if axis is None:

@@ -11,9 +11,10 @@ from polars import selectors as cs
 
 from sojourn import _engine
 from sojourn.errors import InputError
-from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn
 from sojourn.figures.registry import Figure
+
+Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.HConcatChart
 
 #: The width of text on a page, in points, which are a figure's pixels.
 DOCUMENT = 468
@@ -102,27 +103,33 @@ def check_distinct(figure: str, axis: str | None, labels: Sequence[str]) -> None
 
 def colour(title: str | None, labels: Sequence[str], width: int) -> dict[str, Any]:
     """The encoding of ``colour``: the colour that each label has wherever it appears; nothing where there is nothing to tell."""
-    if title is None:
-        return {}
-    scale = alt.Scale(domain=list(labels), range=list(COLOURS[: len(labels)]))
-    return {"color": alt.Color("colour:N", title=title, scale=scale, sort=list(labels), legend=_legend(labels, width))}
+    return _told("color", alt.Color("colour:N"), COLOURS, title, labels, width)
 
 
 def colour_and_dash(title: str | None, labels: Sequence[str], width: int) -> dict[str, Any]:
     """The encoding of ``colour`` for lines, which dashes tell as well."""
-    if title is None:
-        return {}
-    scale = alt.Scale(domain=list(labels), range=[list(pattern) for pattern in DASHES[: len(labels)]])
-    dash = alt.StrokeDash("colour:N", title=title, scale=scale, sort=list(labels), legend=_legend(labels, width))
-    return {**colour(title, labels, width), "strokeDash": dash}
+    return colour(title, labels, width) | _told("strokeDash", alt.StrokeDash("colour:N"), DASHES, title, labels, width)
 
 
 def shape(title: str | None, labels: Sequence[str], width: int) -> dict[str, Any]:
     """The encoding of ``shape``, explained below the chart, since above it are the colours."""
+    return _told("shape", alt.Shape("shape:N"), SHAPES, title, labels, width, "bottom")
+
+
+def _told(
+    channel: str,
+    made: alt.Color | alt.StrokeDash | alt.Shape,
+    values: Sequence[Any],
+    title: str | None,
+    labels: Sequence[str],
+    width: int,
+    side: Literal["top", "bottom"] = "top",
+) -> dict[str, Any]:
+    """An encoding by values, one a label; nothing where there is nothing to tell."""
     if title is None:
         return {}
-    scale = alt.Scale(domain=list(labels), range=list(SHAPES[: len(labels)]))
-    return {"shape": alt.Shape("shape:N", title=title, scale=scale, sort=list(labels), legend=_legend(labels, width, "bottom"))}
+    scale = alt.Scale(domain=list(labels), range=list(values[: len(labels)]))
+    return {channel: made.scale(scale).title(title).sort(list(labels)).legend(_legend(labels, width, side))}
 
 
 def _legend(labels: Sequence[str], width: int, side: Literal["top", "bottom"] = "top") -> alt.Legend:
@@ -142,13 +149,17 @@ def labels(titles: Mapping[str, str | None]) -> list[alt.Tooltip]:
 
 def interval(title: str) -> list[alt.Tooltip]:
     """What a tooltip says of ``value``, of its 95 % interval from ``low`` to ``high``, and of its ``seeds``."""
-    fields = {"value": title, "low": "95 % interval from", "high": "95 % interval to", "seeds": "Seeds"}
-    return [alt.Tooltip(f"{field}:Q", title=named, format=DIGITS) for field, named in fields.items()]
+    return numbers({"value": title, "low": "95 % interval from", "high": "95 % interval to", "seeds": "Seeds"})
 
 
-def groups(title: str | None, labels: Sequence[str], width: int) -> alt.X:
-    """The axis of ``group``, so wide, with these labels in order."""
-    return alt.X("group:N", title=title, sort=list(labels), axis=alt.Axis(labelAngle=angle(labels, width)))
+def numbers(titles: Mapping[str, str]) -> list[alt.Tooltip]:
+    """What a tooltip says of fields that are numbers."""
+    return [alt.Tooltip(f"{field}:Q", title=title, format=DIGITS) for field, title in titles.items()]
+
+
+def groups(title: str | None, labels: Sequence[str], width: int, field: str = "group:N") -> alt.X:
+    """The axis of a field, so wide, with these labels in order."""
+    return alt.X(field, title=title, sort=list(labels), axis=alt.Axis(labelAngle=angle(labels, width)))
 
 
 def angle(labels: Sequence[str], width: int) -> int:

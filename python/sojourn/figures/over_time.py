@@ -10,7 +10,6 @@ import polars as pl
 from sojourn import names
 from sojourn.errors import InputError
 from sojourn.figures import capacity, look
-from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn, flow_names
 from sojourn.figures.panels import Panels, shown_axis, together
 from sojourn.figures.registry import ColumnFigure, Figure
@@ -37,14 +36,14 @@ class Sampled:
     counts: bool = False
 
 
-def _queue(sampled: Sampled, figure: Figure, source: Drawn, width: int) -> Chart:
+def _queue(sampled: Sampled, figure: Figure, source: Drawn, width: int) -> look.Chart:
     """The bottleneck's queue, a line a cell."""
     bottlenecks = source.bottlenecks.filter(seed=source.seeds[0]).select("key", which="link").collect()
     samples = _samples(sampled, figure, source, "queue").join(bottlenecks, on=["key", "which"], how="semi", maintain_order="left")
     return _by_cell(sampled, figure, source, samples, width)
 
 
-def _by_cell(sampled: Sampled, figure: Figure, source: Drawn, samples: pl.DataFrame, width: int) -> Chart:
+def _by_cell(sampled: Sampled, figure: Figure, source: Drawn, samples: pl.DataFrame, width: int) -> look.Chart:
     """Samples, a line a cell."""
     side = together(source)
     if len(source.labels(side)) > MOST_LINES:
@@ -54,7 +53,7 @@ def _by_cell(sampled: Sampled, figure: Figure, source: Drawn, samples: pl.DataFr
     return _lines(sampled, panels, lines, side, list(source.labels(side)), width)
 
 
-def _flow(sampled: Sampled, figure: Figure, source: Drawn, width: int) -> Chart:
+def _flow(sampled: Sampled, figure: Figure, source: Drawn, width: int) -> look.Chart:
     """A line a flow; of many flows the mean of each algorithm's."""
     flows = source.scan_throughputs().filter(seed=source.seeds[0]).collect().with_columns(which=pl.col("flow").cast(pl.String))
     flows = flows.with_columns(colour=_names(flows)).select("key", "which", "algorithm", "colour")
@@ -91,7 +90,7 @@ def _samples(sampled: Sampled, figure: Figure, source: Drawn, kind: str) -> pl.D
     return found
 
 
-def _lines(sampled: Sampled, panels: Panels, lines: pl.DataFrame, title: str | None, labels: list[str], width: int) -> Chart:
+def _lines(sampled: Sampled, panels: Panels, lines: pl.DataFrame, title: str | None, labels: list[str], width: int) -> look.Chart:
     look.check_distinct(panels.figure, title, labels)
     thin = thinned(lines.select(*panels.source.columns, "colour", "time", "value"), STRETCHES * panels.width(width))
     rows = panels.place(thin, "colour", "time", "value")
@@ -100,11 +99,7 @@ def _lines(sampled: Sampled, panels: Panels, lines: pl.DataFrame, title: str | N
     encoding = {
         "x": alt.X("time:Q", title="Time (s)"),
         "y": alt.Y("value:Q", title=sampled.label),
-        "tooltip": [
-            *look.labels({"colour": title}),
-            alt.Tooltip("time:Q", title="Time (s)", format=look.DIGITS),
-            alt.Tooltip("value:Q", title=sampled.label, format=look.DIGITS),
-        ],
+        "tooltip": look.labels({"colour": title}) + look.numbers({"time": "Time (s)", "value": sampled.label}),
         **look.colour_and_dash(title, labels, width),
     }
     chart = alt.Chart(look.data(rows)).mark_line().encode(**encoding)
@@ -130,16 +125,15 @@ def thinned(rows: pl.DataFrame, stretches: int) -> pl.DataFrame:
     return rows[kept.unique().sort()]
 
 
-def of_measure(figure: ColumnFigure, source: Drawn, width: int) -> Chart:
+def of_measure(figure: ColumnFigure, source: Drawn, width: int) -> look.Chart:
     """A measure of ``series`` in its own unit: a line a flow, or of the bottlenecks a line a cell."""
     kinds = dict(source.frame("series").select("measure", "kind").unique().collect().iter_rows())
-    if figure.column not in kinds:
-        raise InputError(f"figure {figure.name}: {names.unknown('measure of series', figure.column, sorted(kinds))}")
+    names.check("measure of series", figure.column, sorted(kinds), InputError, f"figure {figure.name}: ")
     drawn = _flow if kinds[figure.column] == "flow" else _queue
     return drawn(Sampled(figure.column, figure.column), figure, source, width)
 
 
-def queueing_delay(figure: Figure, source: Drawn, width: int) -> Chart:
+def queueing_delay(figure: Figure, source: Drawn, width: int) -> look.Chart:
     """How long it takes the bottleneck to send what waits for it, a line a cell."""
     links = _bottlenecks(figure, source)
     waiting = _samples(Sampled("", "bytes"), figure, source, "queue")
@@ -147,7 +141,7 @@ def queueing_delay(figure: Figure, source: Drawn, width: int) -> Chart:
     return _by_cell(Sampled("Queueing delay (ms)", "bytes"), figure, source, samples, width)
 
 
-def capacity_and_throughput(figure: Figure, source: Drawn, width: int) -> Chart:
+def capacity_and_throughput(figure: Figure, source: Drawn, width: int) -> look.Chart:
     """The bottleneck's capacity and the throughput of all flows over it, a panel a cell."""
     sampled = Sampled("Rate (Mbit/s)", "bytes_received")
     links = _bottlenecks(figure, source)

@@ -13,7 +13,6 @@ from polars import selectors as cs
 
 from sojourn.errors import InputError
 from sojourn.figures import look
-from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn, column
 
 #: Panels that are drawn at most; more are not looked at.
@@ -109,7 +108,7 @@ class Panels:
 
     def divide(
         self, layers: alt.Chart | Sequence[alt.Chart], panel: int, height: int | None = None, *, shared: bool = True
-    ) -> Chart:
+    ) -> look.Chart:
         """One panel a place of a chart or its layers, whose data have been placed; the same y axis for all where it is shared."""
         drawn = layers if isinstance(layers, alt.Chart) else alt.LayerChart(layer=list(layers))
         chart = drawn.properties(width=panel, height=look.height(panel) if height is None else height)

@@ -16,8 +16,8 @@ from sojourn.errors import InputError
 from sojourn.metrics import METRICS, Metric, Scope, of_group, of_run
 
 if TYPE_CHECKING:
-    from sojourn.figures.chart import Chart
     from sojourn.figures.drawn import Drawn
+    from sojourn.figures.look import Chart
 
 
 class Need(Enum):
@@ -31,17 +31,9 @@ class Need(Enum):
 
     def met(self, source: "Drawn") -> bool:
         """Whether the results have it."""
-        match self:
-            case Need.RUNS:
-                return True
-            case Need.QUEUES:
-                return source.frame("queues").head(1).collect().height > 0
-            case Need.SERIES:
-                return source.frame("series").head(1).collect().height > 0
-            case Need.QUEUE_SERIES:
-                return source.has_series("queue")
-            case Need.FLOW_SERIES:
-                return source.has_series("flow")
+        if self in (Need.RUNS, Need.QUEUES, Need.SERIES):
+            return self is Need.RUNS or source.has(self.name.lower())
+        return source.has("series", kind="queue" if self is Need.QUEUE_SERIES else "flow")
 
 
 class Family(StrEnum):
@@ -276,8 +268,7 @@ def _of_column(name: str, form: str, frame: str, column: str) -> ColumnFigure:
     """A box plot or a distribution of a column."""
     from sojourn.analysis.frames import NAMES  # heavy
 
-    if frame not in NAMES:
-        raise InputError(f"figure {name}: {names.unknown('frame', frame, NAMES)}")
+    names.check("frame", frame, NAMES, InputError, f"figure {name}: ")
     family, drawn_by, what = _FORMS[form]
     title = f"{column} of {frame}{' after the warm-up' if frame == 'series' else ''}"
     return ColumnFigure(

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Literal
 
 from sojourn.errors import InputError
-from sojourn.figures.chart import Chart
 from sojourn.figures.engine import check_room
+from sojourn.figures.look import Chart
 from sojourn.store import write_whole
 
 #: Dots an inch of a PNG, as printers want them.

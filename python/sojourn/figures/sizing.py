@@ -8,9 +8,8 @@ import vl_convert
 
 from sojourn import names
 from sojourn.errors import InputError
-from sojourn.figures.chart import Chart
 from sojourn.figures.engine import check_room
-from sojourn.figures.look import DOCUMENT
+from sojourn.figures.look import DOCUMENT, Chart
 from sojourn.units import number_and_unit
 
 #: Points, which are 1/72 inch, in a unit; a pixel is that of CSS, 1/96 inch.
@@ -34,8 +33,8 @@ def points(option: str, text: str) -> float:
         number, unit = number_and_unit(text)
     except ValueError:
         raise InputError(f"{option} {text}: write a number and a unit ({', '.join(POINTS)}), such as 252pt") from None
-    if unit not in POINTS:
-        raise InputError(f"{option} {text}: {names.unknown('unit', unit or '', POINTS)}")
+    unit = unit or ""
+    names.check("unit", unit, POINTS, InputError, f"{option} {text}: ")
     if not 0 < number < 100_000:
         raise InputError(f"{option} {text}: must be greater than 0 and less than 100000 {unit}")
     return float(number) * POINTS[unit]

@@ -8,7 +8,6 @@ import polars as pl
 
 from sojourn.errors import InputError
 from sojourn.figures import look, means
-from sojourn.figures.chart import Chart
 from sojourn.figures.drawn import Drawn
 from sojourn.figures.panels import Panels, shown_axis, together
 from sojourn.figures.registry import Figure
@@ -51,17 +50,13 @@ class _Arrangement:
         points: alt.Chart = base.mark_point(filled=True, size=30, opacity=0.9).encode(
             x=x,
             y=y,
-            tooltip=[
-                *look.labels({"colour": self.colour, "shape": self.shape}),
-                alt.Tooltip("x:Q", title=self.right, format=look.DIGITS),
-                alt.Tooltip("y:Q", title=up, format=look.DIGITS),
-            ],
+            tooltip=look.labels({"colour": self.colour, "shape": self.shape}) + look.numbers({"x": self.right, "y": up}),
             **look.colour(self.colour, self.source.labels(self.colour), self.width),
             **look.shape(self.shape, self.source.labels(self.shape), self.width),
         )
         return points
 
-    def divide(self, layers: Iterable[alt.Chart]) -> Chart:
+    def divide(self, layers: Iterable[alt.Chart]) -> look.Chart:
         """The layers in panels."""
         return self.panels.divide(list(layers), self.panels.width(self.width))
 
@@ -70,7 +65,7 @@ def _axes(right: str, up: str) -> tuple[alt.X, alt.Y]:
     return alt.X("x:Q", title=right), alt.Y("y:Q", title=up, scale=alt.Scale(zero=False))
 
 
-def fairness_delay(figure: Figure, source: Drawn, width: int) -> Chart:
+def fairness_delay(figure: Figure, source: Drawn, width: int) -> look.Chart:
     """Means over seeds, with lines for their 95 % intervals."""
     arranged = _Arrangement(figure.name, source, width, together(source))
     axes, fair = source.columns, METRICS["jain"]
@@ -85,7 +80,7 @@ def fairness_delay(figure: Figure, source: Drawn, width: int) -> Chart:
     return arranged.divide([along, upright, arranged.points(base, fair.label)])
 
 
-def delay_goodput(figure: Figure, source: Drawn, width: int) -> Chart:
+def delay_goodput(figure: Figure, source: Drawn, width: int) -> look.Chart:
     """The median over seeds, with the ellipse of the normal distribution that explains the runs best, one deviation wide.
 
     Sources: RFC 7928, section 2.7, for the graph; Winstein and Balakrishnan, "TCP ex Machina", SIGCOMM 2013, for the ellipses.
@@ -93,13 +88,13 @@ def delay_goodput(figure: Figure, source: Drawn, width: int) -> Chart:
     return _ellipses(figure, source, width, together(source), (DELAY, METRICS["total_mbps"]))
 
 
-def delay_goodput_by_group(figure: Figure, source: Drawn, width: int) -> Chart:
+def delay_goodput_by_group(figure: Figure, source: Drawn, width: int) -> look.Chart:
     """The same of each group of flows: what a flow of it gets, and its round-trip time."""
     groups = source if GROUP in source.axes else source.by_group()
     return _ellipses(figure, groups, width, GROUP, (RTT, METRICS["avg_mbps"]))
 
 
-def _ellipses(figure: Figure, source: Drawn, width: int, colour: str | None, metrics: tuple[Metric, Metric]) -> Chart:
+def _ellipses(figure: Figure, source: Drawn, width: int, colour: str | None, metrics: tuple[Metric, Metric]) -> look.Chart:
     delay, goodput = metrics
     arranged = _Arrangement(figure.name, source, width, colour, delay.label)
     axes = source.columns

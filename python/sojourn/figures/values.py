@@ -47,11 +47,9 @@ def _column(figure: ColumnFigure, source: Drawn) -> pl.LazyFrame:
     frame = source.frame(figure.frame)
     if figure.frame == "series":
         known = source.frame("series").select(pl.col("measure").unique().sort()).collect()["measure"].to_list()
-        if figure.column not in known:
-            raise InputError(f"figure {figure.name}: {names.unknown('measure of series', figure.column, known)}")
+        names.check("measure of series", figure.column, known, InputError, f"figure {figure.name}: ")
         return _in_window(frame.filter(measure=figure.column), source).select(*source.columns, "value")
     schema = frame.collect_schema()
     known = [name for name, kind in schema.items() if kind.is_numeric() and name != "seed"]
-    if figure.column not in known:
-        raise InputError(f"figure {figure.name}: {names.unknown(f'column of numbers in {figure.frame}', figure.column, known)}")
+    names.check(f"column of numbers in {figure.frame}", figure.column, known, InputError, f"figure {figure.name}: ")
     return frame.select(*source.columns, value=pl.col(figure.column).cast(pl.Float64))

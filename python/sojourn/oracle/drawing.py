@@ -4,7 +4,6 @@ import altair as alt
 import polars as pl
 
 from sojourn.figures import look
-from sojourn.figures.chart import Chart
 from sojourn.figures.over_time import STRETCHES, thinned
 
 #: What the figure calls the two.
@@ -13,7 +12,7 @@ OURS, LINUX = "Sojourn", "Linux"
 LABEL = "Congestion window (segments)"
 
 
-def draw(events: pl.DataFrame, name: str, module: str, command: str, width: int = look.DOCUMENT) -> Chart:
+def draw(events: pl.DataFrame, name: str, module: str, command: str, width: int = look.DOCUMENT) -> look.Chart:
     """The windows of a built-in algorithm and of a module over time."""
     lines = pl.concat(
         events.select("time", value=pl.col(f"{who}_cwnd"), colour=pl.lit(called))
@@ -32,5 +31,5 @@ def draw(events: pl.DataFrame, name: str, module: str, command: str, width: int 
         )
         .properties(width=panel, height=look.height(panel), title=title)
     )
-    drawn: Chart = chart.configure(**look.CONFIG)
+    drawn: look.Chart = chart.configure(**look.CONFIG)
     return drawn

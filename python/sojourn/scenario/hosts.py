@@ -73,16 +73,12 @@ class Spread:
 
 
 def _spread(given: Mapping[str, object]) -> Spread:
-    keys = ("range", "spacing")
-    for key in given:
-        if key not in keys:
-            raise ValueError(names.unknown("key", key, keys))
+    names.check("key", given, ("range", "spacing"))
     text, spacing = given.get("range"), given.get("spacing", "linear")
     low, dots, high = str(text).partition(DOTS)
     if not isinstance(text, str) or not dots:
         raise ValueError(f'range: {text!r} is not a range; write its two ends, such as "10 ms..200 ms"')
-    if spacing not in get_args(Spacing):
-        raise ValueError(names.unknown("spacing", str(spacing), get_args(Spacing)))
+    names.check("spacing", str(spacing), get_args(Spacing))
     found = Spread(_duration(low), _duration(high), spacing)  # type: ignore[arg-type]
     if not found.low < found.high:
         raise ValueError(f'range: "{text}": the second end must be greater than the first')

@@ -172,9 +172,7 @@ def _reader(dimension: Dimension, least: int) -> Callable[[object, ValidationInf
             return given
         if not isinstance(given, Mapping):
             return plain(given)
-        for key in given:
-            if key not in _KEYS:
-                raise ValueError(names.unknown("key", str(key), _KEYS))
+        names.check("key", given, _KEYS)
         file, repeats = given.get("trace"), given.get("repeat", True)
         if not isinstance(file, str) or not file:
             raise ValueError('"trace" must name a file')

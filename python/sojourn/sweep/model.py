@@ -252,8 +252,7 @@ class Sweep(Table):
         return meant
 
     def _known(self, place: str, axis: str) -> None:
-        if axis not in self.axes:
-            raise ValueError(f"{place}: {names.unknown('axis', axis, self.axes)}")
+        names.check("axis", axis, self.axes, place=f"{place}: ")
 
 
 def matches(condition: Meant, axes: Mapping[str, str]) -> bool:

@@ -41,11 +41,10 @@ class StoppingRule:
             raise ValueError(f'"{text}" is not a condition; write a metric and a bound, such as "ci(jain) < 0.02"')
         metric, group = match["metric"], match["group"]
         known = [each.name for each in (metrics.of_run() if group is None else metrics.of_group())]
-        if metric not in metrics.METRICS:
-            raise ValueError(names.unknown("metric", metric, known))
-        if metric not in known:
+        if metric not in known and metric in metrics.METRICS:
             instead = f"write ci({metric}, GROUP)" if group is None else f"write ci({metric})"
             raise ValueError(f'"{metric}" is a metric of {"groups" if group is None else "runs"} only; {instead}')
+        names.check("metric", metric, known)
         try:
             bound = float(match["bound"])
         except ValueError:
