@@ -293,10 +293,9 @@ def load() -> Catalogue:
     data = json.loads(_engine.catalogue())
     return Catalogue(
         version=data["version"],
-        congestion_controls=tuple(map(Algorithm.of, data["congestion_controls"])),
-        slow_starts=tuple(map(Algorithm.of, data["slow_starts"])),
-        queues=tuple(map(Algorithm.of, data["queues"])),
-        video_rules=tuple(map(Algorithm.of, data["video_rules"])),
+        **{
+            kind: tuple(map(Algorithm.of, data[kind])) for kind in ("congestion_controls", "slow_starts", "queues", "video_rules")
+        },
         stack_settings=tuple(map(Parameter.of, data["stack_settings"])),
         profiles=tuple(map(Profile.of, data["profiles"])),
         hooks=tuple(Hook(**each) for each in data["own"]["hooks"]),

@@ -138,13 +138,8 @@ def _parameters(name: str, value: str, given: "Iterable[tuple[Parameter, Value, 
         }
         for parameter, set_to, source in given
     ]
-    columns = [
-        label("name", keep=True),
-        label(value, keep=True),
-        text("allowed"),
-        text("description", keep=True),
-        text("source", rank=1),
-    ]
+    named = [label(column, keep=True) for column in ("name", value)]
+    columns = [*named, text("allowed"), text("description", keep=True), text("source", rank=1)]
     return Table(name, name.capitalize(), columns, rows)
 
 
@@ -155,14 +150,8 @@ def _defaults(profile: "Profile") -> Table:
         value = str(default.value) if parameter is None else parameter.format(default.value)
         about = {"value": value, "description": "Slow start" if parameter is None else parameter.doc, "source": default.source}
         rows.append({"tcp": default.algorithm, "kind": default.kind, "name": default.parameter, **about})
-    columns = [
-        label("tcp", keep=True),
-        label("kind", keep=True),
-        label("name", keep=True),
-        label("value", keep=True),
-        text("description"),
-        text("source", rank=1),
-    ]
+    named = [label(column, keep=True) for column in ("tcp", "kind", "name", "value")]
+    columns = [*named, text("description"), text("source", rank=1)]
     return Table("defaults", "What holds for one congestion control only", columns, rows)
 
 
@@ -193,23 +182,20 @@ def _study(name: str) -> tuple[Row, list[Table]]:
     about = _row(name, study["title"], "study", study["source"])
     labels = {axis: [value.label for value in values.of_axis(given)] for axis, given in study["sweep"]["axes"].items()}
     axes = [{"axis": axis, "values": listed} for axis, listed in labels.items()]
-    tables = [
-        {"number": described["number"], "title": described["title"], "metrics": list(described["metrics"])}
-        for described in study["tables"]
-    ]
     readings: list[Row] = [
         {"reading": reading, "description": given["description"], **assumption}
         for reading, given in study.get("readings", {}).items()
         for assumption in given["assumptions"]
     ]
+    columns = [number("number", "table", keep=True), text("title", keep=True), text("metrics", keep=True)]
     return about, [
         *([_readings(readings)] if readings else []),
         Table("axes", "Axes", [label("axis", keep=True), text("values", keep=True)], axes),
         Table(
             "tables",
             "Tables",
-            [number("number", "table", keep=True), text("title", keep=True), text("metrics", keep=True)],
-            tables,
+            columns,
+            [{name: described[name] for name in ("number", "title", "metrics")} for described in study["tables"]],
         ),
     ]
 

@@ -85,38 +85,36 @@ def _trust_named(changes: Mapping[str, Any]) -> None:
             trust.name(value)
 
 
-_only = partial(option, "--only", section=CELLS, metavar="AXIS=VALUE", multiple=True)
+_of_cells, _of_execution, _of_results = (partial(option, section=section) for section in (CELLS, EXECUTION, RESULTS))
+_only = partial(_of_cells, "--only", metavar="AXIS=VALUE", multiple=True)
 only_option = _only(help="Take only the cells with this value of an axis; repeat for more values and axes.")
 chosen_option = _only(
     help="Use only the cells with this value of an axis, or the flows of a group (group=NAME); repeat for more."
 )
-changes_option = partial(option, "--set", "changes", section=CELLS, metavar="KEY=VALUE", multiple=True, callback=_changes)
+changes_option = partial(_of_cells, "--set", "changes", metavar="KEY=VALUE", multiple=True, callback=_changes)
 set_option = changes_option(help="Set a key of the scenario, such as stack.minimum_rto='200 ms'; repeatable.")
-reading_option = option(
+reading_option = _of_cells(
     "--reading",
-    section=CELLS,
     metavar="NAME",
     help="Settle what the paper leaves open by this reading, one of 'sojourn describe STUDY'. [default: as-stated]",
 )
-trust_option = option(
+trust_option = _of_execution(
     "--trust",
-    section=EXECUTION,
     is_flag=True,
     expose_value=False,
     callback=lambda _context, _option, given: trust.give() if given else None,
     help="Run code that the scenario names in files outside its folder, too.",
 )
-seeds_option = option(
+seeds_option = _of_cells(
     "--seeds",
-    section=CELLS,
     metavar="N",
     type=click.IntRange(min=1),
     show_default="as the file says, or 1",
     help="Run each cell with N seeds.",
 )
-any_seed_option = partial(option, "--seed", section=CELLS, metavar="N", type=click.IntRange(0, 2**63 - 1))
+any_seed_option = partial(_of_cells, "--seed", metavar="N", type=click.IntRange(0, 2**63 - 1))
 seed_option = any_seed_option(show_default="the file's", help="Run with this seed.")
-_backend = partial(option, "--backend", section=EXECUTION, metavar="NAME", type=BackendName())
+_backend = partial(_of_execution, "--backend", metavar="NAME", type=BackendName())
 _help_of_backend = f"Use this backend ({', '.join(backends.BACKENDS)}) for the runs"
 backend_option = _backend(default=backends.DEFAULT, help=f"{_help_of_backend}.")
 backends_option = _backend(
@@ -125,23 +123,20 @@ backends_option = _backend(
     show_default=backends.DEFAULT,
     help=f"{_help_of_backend}; repeat to compare several.",
 )
-jobs_option = option(
+jobs_option = _of_execution(
     "--jobs",
-    section=EXECUTION,
     metavar="J",
     type=click.IntRange(min=1),
     show_default="one per core",
     help="Carry out J runs at a time.",
 )
-cluster_option = option(
+cluster_option = _of_execution(
     "--cluster",
-    section=EXECUTION,
     metavar="ADDRESS",
     help="Carry out the runs on the Dask cluster whose scheduler is at ADDRESS, such as tcp://host:8786.",
 )
-progress_option = option(
+progress_option = _of_execution(
     "--progress",
-    section=EXECUTION,
     type=click.Choice(["bar", "json"]),
     default="bar",
     help="Show progress on standard error: as a bar (on a terminal only), or as one JSON object per line.",
@@ -167,15 +162,16 @@ def form_options(command: Callable[..., None]) -> Callable[..., None]:
             raise InputError("--json, --csv: give one of them")
         command(*arguments, form="json" if json else "csv" if csv else None, **options)
 
-    as_json = option("--json", section=RESULTS, is_flag=True, help="Print JSON instead of tables, with all digits.")
-    as_csv = option("--csv", section=RESULTS, is_flag=True, help="Print CSV instead of tables, with all digits.")
-    return as_json(as_csv(with_form))
+    for form in ("CSV", "JSON"):
+        help_text = f"Print {form} instead of tables, with all digits."
+        with_form = _of_results(f"--{form.lower()}", is_flag=True, help=help_text)(with_form)
+    return with_form
 
 
 def out_option(default: str | None, help_text: str, metavar: str = "DIR") -> Callable[[FunctionT], FunctionT]:
     """``--out``: where a command writes to."""
     shown = default if default is not None else False
-    return option("--out", section=RESULTS, metavar=metavar, type=click.Path(path_type=Path), show_default=shown, help=help_text)
+    return _of_results("--out", metavar=metavar, type=click.Path(path_type=Path), show_default=shown, help=help_text)
 
 
 def selection(only: tuple[str, ...]) -> dict[str, list[str]]:

@@ -5,9 +5,9 @@ Which names and parameters there are comes from the catalogue, for reading as we
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
 from pydantic.json_schema import JsonSchemaValue
@@ -30,6 +30,7 @@ DEFAULT_PROFILE = "rfc"
 FILES = ("file", "linux")
 
 
+@dataclass(frozen=True)
 class Choice(ABC):
     """A name and its parameters, as pydantic reads them from a scenario."""
 
@@ -45,9 +46,12 @@ class Choice(ABC):
         """
 
     @property
-    @abstractmethod
     def given(self) -> tuple[str, ...]:
         """The keys that were set; the others have their defaults."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        plugin = values.pop("plugin", None)
+        keys = [value if isinstance(value, Mapping) else [name] for name, value in values.items() if value is not None]
+        return tuple(_identifying(plugin) if key == "name" else key for several in keys for key in several)
 
     @classmethod
     @abstractmethod
@@ -118,10 +122,6 @@ class QueueChoice(Choice):
         """What the catalogue or the plugin says of it."""
         return catalogue.load().queue(self.name) if self.plugin is None else queue_of(self.plugin)
 
-    @property
-    def given(self) -> tuple[str, ...]:
-        return (_identifying(self.plugin), *(("limit",) if self.limit is not None else ()), *self.parameters)
-
     @classmethod
     def json_schema(cls) -> JsonSchemaValue:
         queues = catalogue.load().queues
@@ -142,10 +142,6 @@ class SlowStartChoice(Choice):
         slow_start = catalogue.load().slow_start(_name(keys))
         values = parameters.read(keys, slow_start.parameters, slow_start.name, "name")
         return cls(name=slow_start.name, parameters=values)
-
-    @property
-    def given(self) -> tuple[str, ...]:
-        return ("name", *self.parameters)
 
     @classmethod
     def json_schema(cls) -> JsonSchemaValue:
@@ -184,10 +180,6 @@ class TcpChoice(Choice):
         """What the catalogue or the plugin says of it."""
         return catalogue.load().congestion_control(self.name) if self.plugin is None else control_of(self.plugin)
 
-    @property
-    def given(self) -> tuple[str, ...]:
-        return (_identifying(self.plugin), *(("slow_start",) if self.slow_start is not None else ()), *self.parameters)
-
     @classmethod
     def json_schema(cls) -> JsonSchemaValue:
         known = catalogue.load()
@@ -218,10 +210,6 @@ class StackChoice(Choice):
         settings = parameters.read(keys, known.stack_settings, "the stack", "profile")
         return cls(profile=name, settings=settings)
 
-    @property
-    def given(self) -> tuple[str, ...]:
-        return (*(("profile",) if self.profile is not None else ()), *self.settings)
-
     @classmethod
     def json_schema(cls) -> JsonSchemaValue:
         known = catalogue.load()
@@ -237,28 +225,29 @@ class StackChoice(Choice):
 
 def control_of(plugin: Source) -> Algorithm:
     """The congestion control of a plugin."""
-    # It starts a process, so what does not need it does not load it.
-    from sojourn.plugins.declared import declared
-
-    control = declared(plugin).control
-    if control is None:
-        raise ValueError(f"file: {plugin.file} defines a queue discipline, and no congestion control")
-    return control
+    return _declared(plugin, "control")
 
 
 def queue_of(plugin: Source) -> Algorithm:
     """The queue discipline of a plugin."""
-    if plugin.language == source.LINUX:
-        # Only a kernel that was built with it runs it, so it is not loaded.
-        if "register_qdisc" not in plugin.files[plugin.file]:
-            raise ValueError(f"linux: {plugin.file} registers no queue discipline")
-        return Algorithm(name=plugin.file, title=plugin.file, class_="own")
+    if plugin.language != source.LINUX:
+        return _declared(plugin, "queue")
+    # Only a kernel that was built with it runs it, so it is not loaded.
+    if "register_qdisc" not in plugin.files[plugin.file]:
+        raise ValueError(f"linux: {plugin.file} registers no queue discipline")
+    return Algorithm(name=plugin.file, title=plugin.file, class_="own")
+
+
+def _declared(plugin: Source, kind: Literal["control", "queue"]) -> Algorithm:
+    # It starts a process, so what does not need it does not load it.
     from sojourn.plugins.declared import declared
 
-    queue = declared(plugin).queue
-    if queue is None:
-        raise ValueError(f"file: {plugin.file} defines a congestion control, and no queue discipline")
-    return queue
+    control, queue = "congestion control", "queue discipline"
+    found = getattr(declared(plugin), kind)
+    if not isinstance(found, Algorithm):
+        has, lacks = (queue, control) if kind == "control" else (control, queue)
+        raise ValueError(f"file: {plugin.file} defines a {has}, and no {lacks}")
+    return found
 
 
 def _plugin(keys: dict[str, object], folder: Path) -> Source | None:

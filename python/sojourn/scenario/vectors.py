@@ -6,7 +6,6 @@ Hernández-Campos, Jeffay and Smith, "Tmix: A Tool for Generating Realistic TCP 
 in ns-2. Times are in microseconds.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +87,7 @@ def _vectors(name: str, lines: list[str]) -> Iterator[Vector]:
                 yield reading.end()
             else:
                 names = _ORIGINAL if words[0] in _ORIGINAL else _ALTERNATE
-            reading = (_Original if names is _ORIGINAL else _Alternate)(name, number, words)
+            reading = _Reading(name, number, words)
         elif reading is None:
             raise ValueError(f'"{name}": line {number}: "{words[0][:20]}" before the first of {", ".join(names)}')
         else:
@@ -97,7 +96,7 @@ def _vectors(name: str, lines: list[str]) -> Iterator[Vector]:
         yield reading.end()
 
 
-class _Reading(ABC):
+class _Reading:
     """A connection that is being read."""
 
     def __init__(self, name: str, number: int, words: list[str]) -> None:
@@ -111,28 +110,54 @@ class _Reading(ABC):
         self.start = self._value(number, words[1]) * MICROSECOND
         self.counts = [self._value(number, word) for word in words[2 : 2 + counts]]
         self.writes: list[Write] = []
+        self.alternate = words[0] in _ALTERNATE
+        #: The lines that it has, and the numbers that each needs.
+        self.known = ("I", "A") if self.alternate else ("c>", "c<", "t>", "t<") if self.concurrent else (">", "<", "t")
+        self.needed = ("send_wait_time", "recv_wait_time", "bytes") if self.alternate else ("one number",)
+        #: How long the next write waits: of either end in turn, or of each end.
+        self.waits = [0, 0]
+        self.closed: set[str] = set()
 
     def take(self, number: int, words: list[str]) -> None:
         """A line after the first."""
         kind, *values = words
         if kind in _OF_NETWORK:
             return
-        known = self._known()
-        if kind not in known:
+        if kind not in self.known:
             what = "concurrent" if self.concurrent else "sequential"
-            self._fail(number, f'"{kind[:20]}" in a {what} connection; known: {", ".join((*known, *sorted(_OF_NETWORK)))}')
-        needed = known[kind]
-        if len(values) != len(needed):
-            self._fail(number, f'"{kind}" needs {", ".join(needed)}')
-        self._act(kind, [self._value(number, value) for value in values], number)
+            self._fail(number, f'"{kind[:20]}" in a {what} connection; known: {", ".join((*self.known, *sorted(_OF_NETWORK)))}')
+        if len(values) != len(self.needed):
+            self._fail(number, f'"{kind}" needs {", ".join(self.needed)}')
+        read = [self._value(number, value) for value in values]
+        if self.alternate:
+            self._write(kind, number, *read)
+        else:
+            self._data_or_time(kind, *read)
 
-    @abstractmethod
-    def _known(self) -> dict[str, tuple[str, ...]]:
-        """The lines that a connection of its kind has, and the numbers that each needs."""
+    def _data_or_time(self, kind: str, value: int) -> None:
+        """A line of data, or of the time before some."""
+        end = int(kind.endswith("<"))
+        lane = end if self.concurrent else 0
+        if kind.startswith("t"):
+            self.waits[lane] += value * MICROSECOND
+        elif value:  # Without data nothing is written, and nobody waits for it.
+            self.writes.append(Write(end == 1, self.waits[lane], value))
+            self.waits[lane] = 0
 
-    @abstractmethod
-    def _act(self, kind: str, values: list[int], number: int) -> None:
-        """A line of what the ends do."""
+    def _write(self, kind: str, number: int, after_own: int, after_other: int, size: int) -> None:
+        """A write: how long it waits after the end's own write before, how long after what it answers, and its bytes."""
+        if kind in self.closed:
+            self._fail(number, f'"{kind}" after its line of 0 bytes, which closes the connection')
+        if not size:
+            self.closed.add(kind)
+            return
+        at_server = kind == "A"
+        answers = not self.concurrent and bool(self.writes) and self.writes[-1].at_server != at_server
+        if answers and after_own:
+            self._fail(number, f'"{kind}" answers the line before; its send_wait_time must be 0')
+        if not answers and after_other and (self.concurrent or self.writes):
+            self._fail(number, f'"{kind}" answers nothing; its recv_wait_time must be 0')
+        self.writes.append(Write(at_server, (after_own + after_other) * MICROSECOND, size))
 
     def end(self) -> Vector:
         """The connection, when its last line has been read."""
@@ -152,51 +177,3 @@ class _Reading(ABC):
 
     def _fail(self, number: int, what: str) -> NoReturn:
         raise ValueError(f'"{self.name}": line {number}: {what}')
-
-
-class _Original(_Reading):
-    """Lines of data, and of time between them."""
-
-    def __init__(self, name: str, number: int, words: list[str]) -> None:
-        super().__init__(name, number, words)
-        # How long the next write waits: of either end in turn, or of each end.
-        self.waits = [0, 0]
-
-    def _known(self) -> dict[str, tuple[str, ...]]:
-        return dict.fromkeys(("c>", "c<", "t>", "t<") if self.concurrent else (">", "<", "t"), ("one number",))
-
-    def _act(self, kind: str, values: list[int], _: int) -> None:
-        (value,) = values
-        end = int(kind.endswith("<"))
-        lane = end if self.concurrent else 0
-        if kind.startswith("t"):
-            self.waits[lane] += value * MICROSECOND
-        elif value:  # Without data nothing is written, and nobody waits for it.
-            self.writes.append(Write(end == 1, self.waits[lane], value))
-            self.waits[lane] = 0
-
-
-class _Alternate(_Reading):
-    """A line a write: how long it waits after the end's own write before, how long after what it answers, and its bytes."""
-
-    def __init__(self, name: str, number: int, words: list[str]) -> None:
-        super().__init__(name, number, words)
-        self.closed: set[str] = set()
-
-    def _known(self) -> dict[str, tuple[str, ...]]:
-        return dict.fromkeys(("I", "A"), ("send_wait_time", "recv_wait_time", "bytes"))
-
-    def _act(self, kind: str, values: list[int], number: int) -> None:
-        after_own, after_other, size = values
-        if kind in self.closed:
-            self._fail(number, f'"{kind}" after its line of 0 bytes, which closes the connection')
-        if not size:
-            self.closed.add(kind)
-            return
-        at_server = kind == "A"
-        answers = not self.concurrent and bool(self.writes) and self.writes[-1].at_server != at_server
-        if answers and after_own:
-            self._fail(number, f'"{kind}" answers the line before; its send_wait_time must be 0')
-        if not answers and after_other and (self.concurrent or self.writes):
-            self._fail(number, f'"{kind}" answers nothing; its recv_wait_time must be 0')
-        self.writes.append(Write(at_server, (after_own + after_other) * MICROSECOND, size))

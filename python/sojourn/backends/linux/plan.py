@@ -168,7 +168,7 @@ def _addresses_and_routes(
             if options.setdefault(ends, wanted) != wanted:
                 raise Impossible("stack", "flows between the same two hosts on Linux have the same stack")
     for index in range(len(run["nodes"])):
-        batches.add_ip(node(index), "link set lo up", f"address add {address(index)}/32 dev lo")
+        batches.ip[node(index)] += ["link set lo up", f"address add {address(index)}/32 dev lo"]
     known: set[tuple[int, int]] = set()
     for (origin, target), path in paths.items():
         for place, index in enumerate(path):
@@ -177,7 +177,7 @@ def _addresses_and_routes(
                 continue
             known.add((hop, target))
             route = f"route replace {address(target)}/32 dev {devices[index].out} src {address(hop)}"
-            batches.add_ip(node(hop), f"{route} {options.get((origin, target), '')}".rstrip() if not place else route)
+            batches.ip[node(hop)].append(f"{route} {options.get((origin, target), '')}".rstrip() if not place else route)
 
 
 def _settings(run: RunSpecification, flows: tuple[Flow, ...], translate: Translate, limitations: Limitations) -> Iterator[str]:

@@ -11,6 +11,7 @@ discipline holds (``device_queue``). Sizes are those of the specification: Ether
 counts them.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,18 +47,10 @@ _ROOM = 10_000_000
 class Batches:
     """Commands of ``ip`` and ``tc`` for each namespace."""
 
-    ip: dict[str, list[str]] = field(default_factory=dict)
-    tc: dict[str, list[str]] = field(default_factory=dict)
+    ip: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    tc: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     #: Disciplines that the guest makes: namespace, device, and the discipline.
     direct: list[tuple[str, str, Direct]] = field(default_factory=list)
-
-    def add_ip(self, namespace: str, *commands: str) -> None:
-        """Adds commands of ``ip``."""
-        self.ip.setdefault(namespace, []).extend(commands)
-
-    def add_tc(self, namespace: str, *commands: str) -> None:
-        """Adds commands of ``tc``."""
-        self.tc.setdefault(namespace, []).extend(commands)
 
 
 @dataclass(frozen=True)
@@ -125,18 +118,16 @@ def build(
                 batches.direct.append((devices.origin, devices.out, made))
             else:
                 words = disciplines.words(link["queue"]["name"], link["queue"]["parameters"], limits[index], place)
-            batches.add_tc(devices.origin, *_queue(devices.out, link, words, overhead))
-            batches.add_tc(
-                WIRE,
-                f"qdisc add dev a{index} clsact",
-                f"filter add dev a{index} ingress matchall action mirred egress redirect dev b{index}",
-            )
+            batches.tc[devices.origin] += _queue(devices.out, link, words, overhead)
+            redirect = f"filter add dev a{index} ingress matchall action mirred egress redirect dev b{index}"
+            batches.tc[WIRE] += [f"qdisc add dev a{index} clsact", redirect]
         if devices.wire is not None:
             namespace, device = devices.wire
-            batches.add_tc(namespace, f"qdisc add dev {device} root handle 1: {netem(link, overhead, devices.sender_overhead)}")
+            made_by = netem(link, overhead, devices.sender_overhead)
+            batches.tc[namespace].append(f"qdisc add dev {device} root handle 1: {made_by}")
         filters = list(_filters(link, devices))
         if filters:
-            batches.add_tc(devices.origin, f"qdisc add dev {devices.out} clsact", *filters)
+            batches.tc[devices.origin] += [f"qdisc add dev {devices.out} clsact", *filters]
     return batches, found
 
 
@@ -224,9 +215,9 @@ def _create(batches: Batches, index: int, devices: LinkDevices, mtu: int, has_qu
     hardware = f"address 02:00:00:00:{index >> 8 & 255:02x}:{index & 255:02x} mtu {mtu} gso_max_segs 1"
 
     def pair(one: str, here: str, other: str, there: str) -> None:
-        batches.add_ip("", f"link add {one} netns {here} {hardware} type veth peer name {other} netns {there} {hardware}")
-        batches.add_ip(here, f"link set {one} up arp off")
-        batches.add_ip(there, f"link set {other} up arp off")
+        batches.ip[""].append(f"link add {one} netns {here} {hardware} type veth peer name {other} netns {there} {hardware}")
+        batches.ip[here].append(f"link set {one} up arp off")
+        batches.ip[there].append(f"link set {other} up arp off")
 
     if has_queue:
         pair(devices.out, devices.origin, f"a{index}", WIRE)
@@ -234,8 +225,8 @@ def _create(batches: Batches, index: int, devices: LinkDevices, mtu: int, has_qu
     else:
         pair(devices.out, devices.origin, devices.into, devices.target)
     for copy in filter(None, (devices.mirror, devices.all)):
-        batches.add_ip("", f"link add {copy} netns {devices.origin} mtu {mtu} type dummy")
-        batches.add_ip(devices.origin, f"link set {copy} up arp off")
+        batches.ip[""].append(f"link add {copy} netns {devices.origin} mtu {mtu} type dummy")
+        batches.ip[devices.origin].append(f"link set {copy} up arp off")
 
 
 def _queue(device: str, link: dict[str, Any], words: str | None, overhead: int) -> list[str]:

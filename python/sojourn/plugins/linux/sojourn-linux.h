@@ -25,25 +25,14 @@
 #define LINUX_VERSION_CODE KERNEL_VERSION(6, 1, 0)
 #endif
 
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int8_t s8;
-typedef int16_t s16;
-typedef int32_t s32;
-typedef int64_t s64;
-typedef u8 __u8;
-typedef u16 __u16;
-typedef u32 __u32;
-typedef u64 __u64;
-typedef s8 __s8;
-typedef s16 __s16;
-typedef s32 __s32;
-typedef s64 __s64;
-typedef u16 __be16;
-typedef u32 __be32;
-typedef s64 ktime_t;
+typedef uint8_t u8, __u8;
+typedef uint16_t u16, __u16, __be16;
+typedef uint32_t u32, __u32, __be32;
+typedef uint64_t u64, __u64;
+typedef int8_t s8, __s8;
+typedef int16_t s16, __s16;
+typedef int32_t s32, __s32;
+typedef int64_t s64, __s64, ktime_t;
 typedef unsigned int gfp_t;
 
 #define __init
@@ -259,14 +248,11 @@ static inline u32 sojourn_running(struct minmax *m, u32 window, u32 t, u32 value
 #undef SOJOURN_BEATS_
 	age = t - m->s[0].t;
 	if (age > window) {
-		m->s[0] = m->s[1];
-		m->s[1] = m->s[2];
-		m->s[2] = fresh;
-		if (t - m->s[0].t > window) {
+		do {
 			m->s[0] = m->s[1];
 			m->s[1] = m->s[2];
 			m->s[2] = fresh;
-		}
+		} while (t - m->s[0].t > window);
 	} else if (m->s[1].t == m->s[0].t && age > window / 4) {
 		m->s[1] = m->s[2] = fresh;
 	} else if (m->s[2].t == m->s[1].t && age > window / 2) {
@@ -275,15 +261,8 @@ static inline u32 sojourn_running(struct minmax *m, u32 window, u32 t, u32 value
 	return m->s[0].v;
 }
 
-static inline u32 minmax_running_max(struct minmax *m, u32 window, u32 t, u32 value)
-{
-	return sojourn_running(m, window, t, value, true);
-}
-
-static inline u32 minmax_running_min(struct minmax *m, u32 window, u32 t, u32 value)
-{
-	return sojourn_running(m, window, t, value, false);
-}
+#define minmax_running_max(m, window, t, value) sojourn_running(m, window, t, value, true)
+#define minmax_running_min(m, window, t, value) sojourn_running(m, window, t, value, false)
 
 /* ---- Sockets ---- */
 
