@@ -139,7 +139,7 @@ def estimated(speed: Speed, runs: int, packets: float, number: int) -> str:
     )
 
 
-VERDICT_STYLES = {Verdict.HOLDS: "green", Verdict.FAILS: "red", Verdict.UNDECIDED: "yellow"}
+VERDICTS = {verdict: Text(verdict, style) for verdict, style in zip(Verdict, ("green", "red", "yellow"), strict=True)}
 
 
 def claims(judged: Iterable[tuple[str, Judged]]) -> Table:
@@ -149,7 +149,7 @@ def claims(judged: Iterable[tuple[str, Judged]]) -> Table:
         *_backends(rows),
         label("id", keep=True),
         text("claim", keep=True),
-        Column("verdict", ("verdict",), _verdict, Content.LABEL, keep=True),
+        Column("verdict", ("verdict",), lambda row: VERDICTS[row["verdict"]], Content.LABEL, keep=True),
         Column("held", ("held", "seeds"), lambda row: f"{row['held']}/{row['seeds']}", Content.NUMBER),
         Column(
             "95 % interval",
@@ -161,10 +161,6 @@ def claims(judged: Iterable[tuple[str, Judged]]) -> Table:
         text("values", "values over seeds", rank=2),
     ]
     return Table("claims", "Claims", columns, rows, beside=["source", "study"])
-
-
-def _verdict(row: Row) -> Text:
-    return Text(row["verdict"], VERDICT_STYLES[row["verdict"]])
 
 
 def _judged(judged: Judged) -> Row:

@@ -9,6 +9,7 @@ from sojourn.analysis import repetition
 from sojourn.analysis.agreement import RELATIVE
 from sojourn.analysis.comparison import ComparedGroups, ComparedMetric
 from sojourn.analysis.side_by_side import SideBySide, Value
+from sojourn.cli.show import counted
 from sojourn.metrics import Metric
 from sojourn.names import GROUP
 from sojourn.statistics import least_p
@@ -22,6 +23,8 @@ SIGNIFICANT = 0.05
 
 #: The difference of two means, and the ends of its interval.
 DIFFERENCE = ("difference", "difference_ci_low", "difference_ci_high")
+
+YES, NO = Text("yes", "green"), Text("no", "red")
 
 INTERVALS = "In brackets: 95 % confidence interval of the paired differences (Student)."
 
@@ -103,7 +106,7 @@ def _agreement(found: SideBySide, first: str, second: str) -> Table:
     ]
     for number_of, side, other in ((found.only_first, "A", "B"), (found.only_second, "B", "A")):
         if number_of:
-            notes.append(f"{number_of:,} {'cell' if number_of == 1 else 'cells'} of {side} not in {other}.")
+            notes.append(f"{counted(number_of, 'cell')} of {side} not in {other}.")
     return Table(
         "agreement", "Cells in which B agrees with A", columns, rows, notes, lambda row: row["axis"], ["agree", "values"]
     )
@@ -135,7 +138,7 @@ def _differences(found: SideBySide) -> Table:
         number("seeds", rank=2),
         *_sides(Metric.number, Metric.numbers),
         Column("allowed", ("allowed",), _shown("allowed", Metric.number), Content.NUMBER, rank=2),
-        Column("agrees", ("agrees",), _agrees, Content.LABEL, keep=True),
+        Column("agrees", ("agrees",), lambda row: YES if row["agrees"] else NO, Content.LABEL, keep=True),
     ]
     same = len(found.values) - len(rows)
     notes = [f"{same:,} of {len(found.values):,} values are the same in A and B, seed by seed."] if same else []
@@ -169,7 +172,3 @@ def _sides(one: Callable[[Metric, float], str], several: Callable[..., list[str]
 
 def _shown(name: str, one: Callable[[Metric, float], str]) -> Callable[[Row], str]:
     return lambda row: "-" if row[name] is None else one(row["entry"], row[name])
-
-
-def _agrees(row: Row) -> Text:
-    return Text("yes", "green") if row["agrees"] else Text("no", "red")

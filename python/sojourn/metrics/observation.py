@@ -88,10 +88,11 @@ def observe(
         changed: when a link changes for the last time, s.
     """
     seen = Arrays.of_frame(flows, throughput=throughput_mbps(flows["bytes_delivered"].to_numpy(), window))
+    kinds = transfers["kind"].cast(pl.Enum(KINDS)).to_physical().to_numpy().astype(np.intp)
     return Observation(
         flows=seen,
         all_flows=seen,
-        transfers=Arrays.of_frame(transfers, kind=_kinds(transfers["kind"]), query=queries(flows, transfers)),
+        transfers=Arrays.of_frame(transfers, kind=kinds, query=queries(flows, transfers)),
         samples=None if flow_series is None else sampled(flow_series, flows, opens, changed),
         bottleneck_mbps=bottleneck_mbps,
         bottleneck=queues.row(0, named=True) if queues.height else None,
@@ -117,10 +118,6 @@ def queries(flows: pl.DataFrame, transfers: pl.DataFrame) -> NDArray[np.intp]:
         .otherwise(-1)
     )
     return found.to_series().to_numpy().astype(np.intp)
-
-
-def _kinds(column: pl.Series) -> NDArray[np.intp]:
-    return column.cast(pl.Enum(KINDS)).to_physical().to_numpy().astype(np.intp)
 
 
 def _array(column: pl.Series) -> NDArray[Any]:

@@ -58,7 +58,8 @@ def read(directory: Path) -> Sequence[Provenance]:
     if not path.exists():
         return []
     try:
-        made = [_provenance(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+        lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        made = [Provenance(**{**line, "backend": Identity(**line["backend"])}) for line in lines]
     except (ValueError, TypeError, KeyError):
         raise InputError(f"{path}: is damaged; remove it, and the next command will write a new one") from None
     return [_moved(each, lambda path: str((directory / path).resolve())) for each in made]
@@ -77,7 +78,3 @@ def order(made: Sequence[Provenance]) -> Mapping[str, Sequence[str]]:
         for axis, values in each.axes.items():
             labels.setdefault(axis, {}).update(dict.fromkeys(values))
     return {axis: list(values) for axis, values in labels.items()}
-
-
-def _provenance(data: dict[str, Any]) -> Provenance:
-    return Provenance(**{**data, "backend": Identity(**data["backend"])})

@@ -162,13 +162,10 @@ def _result(folder: Path, status: int) -> str:
     log = folder / NETWORK_LOG
     network = log.read_text().strip() if log.exists() else ""
     console = (folder / "console").read_text(errors="replace").strip()
-    reason = last or network or console or _ended(status)
+    ended = f"exit status {status}" if status >= 0 else f"ended by {signal.Signals(-status).name}"
+    reason = last or network or console or ended
     hint = next((f"; {hint}" for sign, hint in _HINTS.items() if sign in reason), "")
     raise RunFailed(f"the kernel could not carry it out: {_one_line(reason)}{hint}")
-
-
-def _ended(status: int) -> str:
-    return f"exit status {status}" if status >= 0 else f"ended by {signal.Signals(-status).name}"
 
 
 def _one_line(text: str) -> str:

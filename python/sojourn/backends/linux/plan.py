@@ -84,7 +84,8 @@ def plan(
     overhead = extra - topology.ETHERNET_HEADER
     mtu = max(_packet_size(run, flow) - (0 if flow.is_tcp else extra) for flow in flows)
     tcp = [flow for flow in flows if flow.is_tcp]
-    first_links = {paths[flow.ends][0]: _overhead(run, flow) for flow in flows}
+    longest = run["sender_overhead"]
+    first_links = {paths[flow.ends][0]: longest if _stack(run, flow)[chance.SWITCH] else 0 for flow in flows}
     last_links = {paths[flow.back][-1] for flow in tcp}
     batches, devices = topology.build(links, mtu, overhead, first_links, limits, limitations, added, besides.capture)
     _addresses_and_routes(run, flows, paths, devices, batches, limitations)
@@ -145,10 +146,6 @@ def _packet_size(run: RunSpecification, flow: Flow) -> int:
 def _stack(run: RunSpecification, flow: Flow) -> Mapping[str, Any]:
     found: Mapping[str, Any] = run["stacks"][flow.entry["source"]["stack"]]
     return found
-
-
-def _overhead(run: RunSpecification, flow: Flow) -> int:
-    return run["sender_overhead"] if _stack(run, flow)[chance.SWITCH] else 0
 
 
 def _addresses_and_routes(
