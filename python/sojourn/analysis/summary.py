@@ -55,7 +55,7 @@ def of_cell(found: Result, only: Sequence[str] | None = None) -> list[Table]:
     With several seeds these are means and intervals. Of the groups in ``only`` there are no queues.
     """
     flows, of_groups = _flows(found), groups(found, only=only)
-    made = [_of_cell("flows", FLOWS, flows if only is None else flows.filter(pl.col("flow_group").is_in(list(only))))]
+    made = [_of_cell("flows", FLOWS, flows.filter(_chosen(only)))]
     if of_groups is not None:
         made.append(replace(of_groups, notes=[]))
     if (of_transfers := transfers(found, only)) is not None:
@@ -64,6 +64,11 @@ def of_cell(found: Result, only: Sequence[str] | None = None) -> list[Table]:
         made.append(_of_cell("queues", QUEUES, queues))
     # All are of the same seeds.
     return [*made[:-1], replace(made[-1], notes=[*_note(flows, found), *_few_samples(found, only)])]
+
+
+def _chosen(only: Sequence[str] | None) -> pl.Expr | bool:
+    """The rows of some groups of flows; all of them unless given."""
+    return True if only is None else pl.col("flow_group").is_in(list(only))
 
 
 def of_cells(found: Result, order: Sequence[Sequence[str]] | None = None, only: Sequence[str] | None = None) -> list[Table]:
@@ -80,20 +85,14 @@ def groups(found: Result, order: Sequence[Sequence[str]] | None = None, only: Se
     """
     shown, axes = [metric for metric in of_group() if metric.main_of_group], list(found.axes)
     values = [metric.name for metric in shown]
-    wanted = found.counted("groups")
-    if only is not None:
-        wanted = wanted.filter(pl.col("flow_group").is_in(list(only)))
-    elif one_group(wanted):
+    wanted = found.counted("groups").filter(_chosen(only))
+    if only is None and one_group(wanted):
         return None
     rows = _in_order(found, over_seeds(wanted, [*axes, "flow_group"], values), axes, order)
     told = [label(axis, keep=True) for axis in axes] if rows.select(axes).unique().height > 1 else []
     known = [metric for metric in shown if rows[metric.name].null_count() < rows.height]
     beside = [name for metric in shown if metric not in known for name in (metric.name, *ends(metric.name))]
-    columns = [
-        *told,
-        label("flow_group", "group", keep=True),
-        *_measured(known),
-    ]
+    columns = [*told, label("flow_group", "group", keep=True), *_measured(known)]
     return Table("groups", "Groups", columns, Frame(rows), _note(rows, found), beside=beside)
 
 
@@ -118,10 +117,7 @@ def cells(found: Result, order: Sequence[Sequence[str]] | None = None) -> Table:
     rows = _in_order(found, over_seeds(found.counted("runs"), axes, values), axes, order)
     # Few scenarios have transfers, and most have queues.
     shown = [metric for metric in shown if metric.name not in OF_TRANSFERS or rows[metric.name].null_count() < rows.height]
-    columns = [
-        *(label(axis, keep=True) for axis in axes),
-        *_measured(shown),
-    ]
+    columns = [*(label(axis, keep=True) for axis in axes), *_measured(shown)]
     beside = [name for each in OF_TRANSFERS for name in (each, *ends(each)) if name in rows.columns]
     beside = [name for name in beside if rows[name].null_count() == rows.height]
     return Table("cells", "Cells", columns, Frame(rows), _note(rows, found), beside=beside)
@@ -187,9 +183,7 @@ TRANSFERS = [
 def transfers(found: Result, only: Sequence[str] | None = None) -> Table | None:
     """The transfers of one cell by group; none if it has none."""
     values = [name for column in TRANSFERS for name in column.names if name in METRICS]
-    wanted = found.counted("groups").filter(pl.col("transfers_completed").is_not_null())
-    if only is not None:
-        wanted = wanted.filter(pl.col("flow_group").is_in(list(only)))
+    wanted = found.counted("groups").filter(pl.col("transfers_completed").is_not_null(), _chosen(only))
     rows = over_seeds(wanted, ["flow_group"], values)
     # Few groups have pages, and those that do have no transfers.
     shown = [column for column in TRANSFERS if rows[column.names[0]].null_count() < rows.height]
@@ -204,9 +198,7 @@ def _few_samples(found: Result, only: Sequence[str] | None) -> list[str]:
     for frame, percentile, count, of, what in P99:
         if only is not None and of != "flow_group":
             continue
-        few = found.counted(frame).filter(pl.col(percentile).is_not_null() & (pl.col(count) < LEAST_FOR_P99))
-        if only is not None:
-            few = few.filter(pl.col(of).is_in(list(only)))
+        few = found.counted(frame).filter(pl.col(percentile).is_not_null(), pl.col(count) < LEAST_FOR_P99, _chosen(only))
         counts = pl.col(count).min().alias("least"), pl.col(count).max().alias("most")
         rows = few.group_by(of).agg(*counts).sort(of).collect(engine="streaming").iter_rows()
         each = [f"{name} on {least:g}" + (f" to {most:g}" if most > least else "") for name, least, most in rows]

@@ -37,7 +37,10 @@ class Shares:
         """Waits until a run of ``size`` bytes fits, and holds these while it is entered."""
         with self._changed:
             if self._taken and self._taken + size > self._total:
-                self._tell(size)
+                if not self._told:
+                    needs, has = (f"{each / 2**30:.2g} GiB" for each in (size, self._total))
+                    self._notify(f"memory: a run may take {needs} and the machine has {has}; fewer runs are made at a time")
+                self._told = True
                 self._changed.wait_for(lambda: not self._taken or self._taken + size <= self._total)
             self._taken += size
         try:
@@ -46,11 +49,3 @@ class Shares:
             with self._changed:
                 self._taken -= size
                 self._changed.notify_all()
-
-    def _tell(self, size: int) -> None:
-        if not self._told:
-            self._told = True
-            self._notify(
-                f"memory: a run may take {size / 2**30:.2g} GiB and the machine has {self._total / 2**30:.2g} GiB; "
-                "fewer runs are made at a time"
-            )

@@ -54,13 +54,12 @@ class Page(Table):
 
     @model_validator(mode="after")
     def _has_connections(self) -> Self:
-        if self.multiplexed and "connections" in self.model_fields_set:
-            raise ValueError("connections: a multiplexed page has one")
-        if self.interleaved and not self.multiplexed:
-            raise ValueError("interleaved: only the responses of a multiplexed page share a connection")
-        if self.frame is not None and not self.interleaved:
-            raise ValueError("frame: only interleaved responses have frames")
-        return self
+        shared = self.interleaved and not self.multiplexed
+        return self.without(
+            (self.multiplexed and "connections" in self.model_fields_set, "connections: a multiplexed page has one"),
+            (shared, "interleaved: only the responses of a multiplexed page share a connection"),
+            (self.frame is not None and not self.interleaved, "frame: only interleaved responses have frames"),
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The application as a run's specification has it."""
@@ -89,11 +88,11 @@ class Periodic(Table):
 
     @model_validator(mode="after")
     def _has_a_pace(self) -> Self:
-        if (self.every is None) == (self.rate is None):
-            raise ValueError('give either "every" or "rate"')
-        if self.rate is not None and isinstance(self.size, Sizes):
-            raise ValueError('rate: messages of random sizes have a time between them; give "every"')
-        return self
+        at_random = self.rate is not None and isinstance(self.size, Sizes)
+        return self.without(
+            ((self.every is None) == (self.rate is None), 'give either "every" or "rate"'),
+            (at_random, 'rate: messages of random sizes have a time between them; give "every"'),
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The messages as a run's specification has them."""

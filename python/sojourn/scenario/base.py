@@ -66,6 +66,12 @@ class Table(BaseModel):
                     raise ValueError(cls.unknown(str(key)))
         return given
 
+    def without(self, *faults: tuple[object, str]) -> Self:
+        """The table, unless one of these is true of it: the text beside the first that is says what is wrong."""
+        for fault in (text for is_there, text in faults if is_there):
+            raise ValueError(fault)
+        return self
+
     @classmethod
     def all_keys(cls) -> list[str]:
         """Its keys, as files write them."""

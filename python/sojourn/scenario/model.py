@@ -87,28 +87,17 @@ class Flows(Table):
         if self.application is None:
             return self
         key, *others = self._applications()
-        if others:
-            raise ValueError(f'{others[0]}: give either "{others[0]}" or "{key}"')
-        if self.size is not None:
-            raise ValueError(f"size: the {key} says how much is sent")
-        if self.one_way or self.tcp.control.rate_based:
-            raise ValueError(f"{key}: {self.tcp.name} opens no connection")
-        if self.vectors is not None:
-            self._vectors_are_alone()
-        if self.arrivals is None:
-            return self
-        if self.arrivals.file is not None:
-            raise ValueError("arrivals.file: a file has transfers, not sessions")
-        if (endless := self._endless()) is not None:
-            raise ValueError(f"{key}: a session {endless}never ends, so sessions that arrive would be more and more")
-        return self
-
-    def _vectors_are_alone(self) -> None:
-        if self.arrivals is not None:
-            raise ValueError("arrivals: the file of vectors says when connections begin")
-        for key in ("count", "start_within"):
-            if key in self.model_fields_set:
-                raise ValueError(f"{key}: the file of vectors says how many connections there are, and when they begin")
+        alone, endless = self.vectors is not None, None if self.arrivals is None else self._endless()
+        said = [each for each in ("count", "start_within") if alone and each in self.model_fields_set]
+        return self.without(
+            *((True, f'{other}: give either "{other}" or "{key}"') for other in others),
+            (self.size is not None, f"size: the {key} says how much is sent"),
+            (self.one_way or self.tcp.control.rate_based, f"{key}: {self.tcp.name} opens no connection"),
+            (alone and self.arrivals is not None, "arrivals: the file of vectors says when connections begin"),
+            *((True, f"{each}: the file of vectors says how many connections there are, and when they begin") for each in said),
+            (self.arrivals is not None and self.arrivals.file is not None, "arrivals.file: a file has transfers, not sessions"),
+            (endless is not None, f"{key}: a session {endless}never ends, so sessions that arrive would be more and more"),
+        )
 
     @property
     def file(self) -> str | None:
@@ -121,17 +110,14 @@ class Flows(Table):
             if isinstance(self.size, Sizes):
                 raise ValueError('size: random sizes are for flows that arrive by themselves; give "arrivals"')
             return self
-        if "count" in self.model_fields_set:
-            raise ValueError("count: flows that arrive by themselves are as many as arrive")
-        if self.start_within is not None:
-            raise ValueError("start_within: flows that arrive by themselves start when they arrive")
-        if self.one_way or self.tcp.control.rate_based:
-            raise ValueError(f"arrivals: {self.tcp.name} opens no connection")
-        if self.arrivals.file is not None and self.size is not None:
-            raise ValueError("size: the file of arrivals has the sizes")
-        if self.arrivals.file is None and self.size is None and self.application is None:
-            raise ValueError('arrivals: give "size", a quantity or a distribution, or "page", "exchange" or "video"')
-        return self
+        has_sizes, has_none = self.arrivals.file is not None, self.size is None and self.application is None
+        return self.without(
+            ("count" in self.model_fields_set, "count: flows that arrive by themselves are as many as arrive"),
+            (self.start_within is not None, "start_within: flows that arrive by themselves start when they arrive"),
+            (self.one_way or self.tcp.control.rate_based, f"arrivals: {self.tcp.name} opens no connection"),
+            (has_sizes and self.size is not None, "size: the file of arrivals has the sizes"),
+            (has_none and not has_sizes, 'arrivals: give "size", a quantity or a distribution, or "page", "exchange" or "video"'),
+        )
 
     @property
     def one_way(self) -> bool:

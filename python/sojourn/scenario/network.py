@@ -51,11 +51,10 @@ class Drop(Table):
 
     @model_validator(mode="after")
     def _one_pattern(self) -> Self:
-        if (self.every is None) == (self.listed is None):
-            raise ValueError('give either "every" or "listed"')
-        if self.listed is not None and min(self.listed) < 1:
-            raise ValueError("listed: packet numbers start at 1")
-        return self
+        return self.without(
+            ((self.every is None) == (self.listed is None), 'give either "every" or "listed"'),
+            (self.listed is not None and min(self.listed) < 1, "listed: packet numbers start at 1"),
+        )
 
     def as_json(self) -> Json:
         """The pattern as a run's specification has it."""
@@ -106,9 +105,8 @@ class Host(Table):
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
         _device_queue_has_a_queue(self.device_queue, self.queue)
-        if isinstance(self.delay, Spread) and self.count is None:
-            raise ValueError("delay: a range needs a group of hosts; give their count")
-        return self
+        lone = isinstance(self.delay, Spread) and self.count is None
+        return self.without((lone, "delay: a range needs a group of hosts; give their count"))
 
     def members(self) -> list[str]:
         """The hosts that it stands for."""
@@ -241,16 +239,14 @@ class TwoWay(WithReverse):
 
     @model_validator(mode="after")
     def _frames_have_a_queue(self) -> Self:
-        for key, frames, queue in (
-            ("aggregation", self.aggregation, self.queue),
-            ("reverse.aggregation", self.reverse.aggregation, self.reverse.queue),
-        ):
-            if frames is not None and queue is None:
-                raise ValueError(f"{key} needs a queue to take packets from")
-            if frames is not None and self.device_queue:
-                raise ValueError(f"{key} and device_queue exclude each other")
-            if frames is not None and self.layers != PLAIN:
-                raise ValueError(f"{key} has a header of its own, so overhead, mpu and framing cannot be set")
+        ways: tuple[tuple[str, TwoWay | Reverse], ...] = (("aggregation", self), ("reverse.aggregation", self.reverse))
+        for key, way in ways:
+            if way.aggregation is not None:
+                self.without(
+                    (way.queue is None, f"{key} needs a queue to take packets from"),
+                    (self.device_queue, f"{key} and device_queue exclude each other"),
+                    (self.layers != PLAIN, f"{key} has a header of its own, so overhead, mpu and framing cannot be set"),
+                )
         return self
 
     @model_validator(mode="after")
@@ -332,14 +328,12 @@ class Link(TwoWay):
 
     @model_validator(mode="after")
     def _ways_are_clear(self) -> Self:
-        if self.origin == self.target:
-            raise ValueError(f'"from" and "to" are both "{self.origin}"')
-        if self.one_way:
-            if self.reverse != Reverse():
-                raise ValueError("a one-way link has no reverse")
-            if any(change.reverse != ReverseChange() for change in self.changes):
-                raise ValueError("a one-way link has no changes.reverse")
-        return self
+        changed = any(change.reverse != ReverseChange() for change in self.changes)
+        return self.without(
+            (self.origin == self.target, f'"from" and "to" are both "{self.origin}"'),
+            (self.one_way and self.reverse != Reverse(), "a one-way link has no reverse"),
+            (self.one_way and changed, "a one-way link has no changes.reverse"),
+        )
 
 
 Delay = int | Trace | Drawn

@@ -89,22 +89,16 @@ class Video(Table):
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
-        if self.sizes is not None and "ladder" in self.model_fields_set:
-            raise ValueError("ladder: the file of sizes has the bit rates")
-        if any(low >= high for low, high in pairwise(self.ladder)):
-            raise ValueError("ladder: bit rates must ascend")
-        if self.buffer < self.segment:
-            raise ValueError(f'buffer: must hold a segment, "{DURATION.format(self.segment)}"')
-        if self.start_after is not None and self.start_after > self.buffer:
-            raise ValueError(f'start_after: the buffer holds "{DURATION.format(self.buffer)}"')
-        for key in ("reservoir", "cushion"):
-            if getattr(self, key) is not None and self.rule != "bba0":
-                raise ValueError(f"{key}: only bba0 has one")
-        reservoir, cushion = self._map()
-        if reservoir + cushion > self.buffer:
-            whole = DURATION.format(reservoir + cushion)
-            raise ValueError(f'reservoir and cushion: together "{whole}", but the buffer holds "{DURATION.format(self.buffer)}"')
-        return self
+        whole, holds = sum(self._map()), f'the buffer holds "{DURATION.format(self.buffer)}"'
+        map_keys = [key for key in ("reservoir", "cushion") if getattr(self, key) is not None and self.rule != "bba0"]
+        return self.without(
+            (self.sizes is not None and "ladder" in self.model_fields_set, "ladder: the file of sizes has the bit rates"),
+            (any(low >= high for low, high in pairwise(self.ladder)), "ladder: bit rates must ascend"),
+            (self.buffer < self.segment, f'buffer: must hold a segment, "{DURATION.format(self.segment)}"'),
+            (self.start_after is not None and self.start_after > self.buffer, f"start_after: {holds}"),
+            *((True, f"{key}: only bba0 has one") for key in map_keys),
+            (whole > self.buffer, f'reservoir and cushion: together "{DURATION.format(whole)}", but {holds}'),
+        )
 
     def _map(self) -> tuple[int, int]:
         """Reservoir and cushion of BBA-0."""

@@ -111,9 +111,7 @@ class Study(Table):
             raise ValueError(f'name: "{self.name}": must be {names.PLAIN}, and not "{ALL_STUDIES}"')
         for table in self.tables:
             self._selected(table)
-            for metric in table.metrics:
-                if metric not in METRICS:
-                    raise ValueError(f"tables: {table.number}: {names.unknown('metric', metric, METRICS)}")
+            names.check("metric", table.metrics, METRICS, place=f"tables: {table.number}: ")
             if table.algorithms is not None and not isinstance(table.select.get(table.algorithms), str):
                 raise ValueError(f'tables: {table.number}: a table of algorithms selects one value of "{table.algorithms}"')
         if AS_STATED in self.readings:
@@ -145,9 +143,7 @@ class Study(Table):
 
     def under(self, reading: str) -> Self:
         """The study under one of its readings, or as stated."""
-        known = [AS_STATED, *self.readings]
-        if reading not in known:
-            raise InputError(f"study {self.name}: {names.unknown('reading', reading, known)}")
+        names.check("reading", reading, [AS_STATED, *self.readings], InputError, f"study {self.name}: ")
         study = self.of({name: getattr(self, name) for name in type(self).model_fields})
         study._reading = reading
         return study.at(self.origin)

@@ -39,8 +39,7 @@ def read(path: Path, study: Study, published: PublishedFile) -> list[PublishedVa
     values = []
     for place, row in _rows(path, f"study {study.name}: {path}"):
         try:
-            if row["table"] not in tables:
-                raise ValueError(names.unknown("table", row["table"], tables))
+            names.check("table", row["table"], tables)
             value = _value(row, tables[row["table"]], study, published)
         except KeyError as error:
             raise InputError(f"{place}: no column {error}") from None

@@ -82,12 +82,12 @@ class Axis(Table):
 
     @model_validator(mode="after")
     def _has_values(self) -> Self:
-        if (self.listed is None) == (self.range is None):
-            raise ValueError('give either "values" or "range"')
-        if self.range is not None and self.steps is None:
-            raise ValueError('a range needs "steps", its number of values')
-        if self.range is None and (self.steps is not None or self.spacing is not None):
-            raise ValueError('"steps" and "spacing" need a "range"')
+        spread = self.steps is not None or self.spacing is not None
+        self.without(
+            ((self.listed is None) == (self.range is None), 'give either "values" or "range"'),
+            (self.range is not None and self.steps is None, 'a range needs "steps", its number of values'),
+            (self.range is None and spread, '"steps" and "spacing" need a "range"'),
+        )
         _ = self.values  # may raise
         return self
 
@@ -179,7 +179,7 @@ class Sweep(Table):
         seen: set[str] = set()
         for index, together in enumerate(self.zip):
             for axis in together:
-                self._known(f"zip[{index}]", axis)
+                names.check("axis", axis, self.axes, place=f"zip[{index}]: ")
                 if axis in seen:
                     raise ValueError(f'zip[{index}]: the axis "{axis}" is already zipped')
                 seen.add(axis)
@@ -240,7 +240,7 @@ class Sweep(Table):
         """
         meant: dict[str, frozenset[str]] = {}
         for axis, labels in condition.items():
-            self._known(place, axis)
+            names.check("axis", axis, self.axes, place=f"{place}: ")
             known = self.axes[axis].values
             found: list[str] = []
             for label in [labels] if isinstance(labels, str) else labels:
@@ -250,9 +250,6 @@ class Sweep(Table):
                 found += called
             meant[axis] = frozenset(found)
         return meant
-
-    def _known(self, place: str, axis: str) -> None:
-        names.check("axis", axis, self.axes, place=f"{place}: ")
 
 
 def matches(condition: Meant, axes: Mapping[str, str]) -> bool:

@@ -101,14 +101,8 @@ class Linux:
 @remember
 def _digest(kernel: Kernel) -> str:
     found = hashlib.blake2b(digest_size=32)
-    for part in (
-        kernel.version,
-        str(kernel.hz),
-        kernel.configuration,
-        kernel.kernel,
-        kernel.guest,
-        *(each.digest for each in kernel.added),
-    ):
+    built_of = kernel.version, str(kernel.hz), kernel.configuration, kernel.kernel, kernel.guest
+    for part in (*built_of, *(each.digest for each in kernel.added)):
         found.update(part.encode() + b"\0")
     for file in sorted(resources.files(__package__).iterdir(), key=lambda each: each.name):
         if file.name.endswith(".py"):

@@ -73,7 +73,19 @@ class Machine:
 
     def result(self) -> str:
         """What the guest wrote, once the kernel has ended."""
-        return _result(self.folder, self._process.returncode)
+        folder, status = self.folder, self._process.returncode
+        result = folder / RESULT
+        text = result.read_text() if result.exists() else ""
+        if text.endswith("done\n"):
+            return text
+        last = text.rpartition("failed ")[2].strip() if "failed " in text else ""
+        log = folder / NETWORK_LOG
+        network = log.read_text().strip() if log.exists() else ""
+        console = (folder / "console").read_text(errors="replace").strip()
+        ended = f"exit status {status}" if status >= 0 else f"ended by {signal.Signals(-status).name}"
+        reason = last or network or console or ended
+        hint = next((f"; {hint}" for sign, hint in _HINTS.items() if sign in reason), "")
+        raise RunFailed(f"the kernel could not carry it out: {_one_line(reason)}{hint}")
 
 
 @contextlib.contextmanager
@@ -88,7 +100,10 @@ def started(kernel: Kernel, files: Mapping[str, str], memory: int, seed: int) ->
             process = subprocess.Popen(
                 _command(kernel, memory),
                 cwd=folder,
-                env=_environment(kernel, seed, folder),
+                env={
+                    **{"PATH": os.defpath, "HOME": str(folder), "TMPDIR": str(memory_folder())},
+                    **{"LD_PRELOAD": str(kernel.folder / cache.SEEDED), "SOJOURN_SEED": str(seed)},
+                },
                 stdin=subprocess.DEVNULL,
                 stdout=console,
                 stderr=subprocess.STDOUT,
@@ -111,16 +126,6 @@ def _command(kernel: Kernel, memory: int) -> list[str]:
         *("con=null", "con0=null,fd:1", "ssl=null", "quiet", "panic=-1"),
         *(f"time-travel-start={EPOCH}", "time-travel=inf-cpu"),
     ]
-
-
-def _environment(kernel: Kernel, seed: int, folder: Path) -> dict[str, str]:
-    return {
-        "PATH": os.defpath,
-        "HOME": str(folder),
-        "TMPDIR": str(memory_folder()),
-        "LD_PRELOAD": str(kernel.folder / cache.SEEDED),
-        "SOJOURN_SEED": str(seed),
-    }
 
 
 def memory_folder() -> Path:
@@ -151,21 +156,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-
-
-def _result(folder: Path, status: int) -> str:
-    result = folder / RESULT
-    text = result.read_text() if result.exists() else ""
-    if text.endswith("done\n"):
-        return text
-    last = text.rpartition("failed ")[2].strip() if "failed " in text else ""
-    log = folder / NETWORK_LOG
-    network = log.read_text().strip() if log.exists() else ""
-    console = (folder / "console").read_text(errors="replace").strip()
-    ended = f"exit status {status}" if status >= 0 else f"ended by {signal.Signals(-status).name}"
-    reason = last or network or console or ended
-    hint = next((f"; {hint}" for sign, hint in _HINTS.items() if sign in reason), "")
-    raise RunFailed(f"the kernel could not carry it out: {_one_line(reason)}{hint}")
 
 
 def _one_line(text: str) -> str:
