@@ -73,19 +73,7 @@ class Machine:
 
     def result(self) -> str:
         """What the guest wrote, once the kernel has ended."""
-        folder, status = self.folder, self._process.returncode
-        result = folder / RESULT
-        text = result.read_text() if result.exists() else ""
-        if text.endswith("done\n"):
-            return text
-        last = text.rpartition("failed ")[2].strip() if "failed " in text else ""
-        log = folder / NETWORK_LOG
-        network = log.read_text().strip() if log.exists() else ""
-        console = (folder / "console").read_text(errors="replace").strip()
-        ended = f"exit status {status}" if status >= 0 else f"ended by {signal.Signals(-status).name}"
-        reason = last or network or console or ended
-        hint = next((f"; {hint}" for sign, hint in _HINTS.items() if sign in reason), "")
-        raise RunFailed(f"the kernel could not carry it out: {_one_line(reason)}{hint}")
+        return _result(self.folder, self._process.returncode)
 
 
 @contextlib.contextmanager
@@ -156,6 +144,21 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+def _result(folder: Path, status: int) -> str:
+    result = folder / RESULT
+    text = result.read_text() if result.exists() else ""
+    if text.endswith("done\n"):
+        return text
+    last = text.rpartition("failed ")[2].strip() if "failed " in text else ""
+    log = folder / NETWORK_LOG
+    network = log.read_text().strip() if log.exists() else ""
+    console = (folder / "console").read_text(errors="replace").strip()
+    ended = f"exit status {status}" if status >= 0 else f"ended by {signal.Signals(-status).name}"
+    reason = last or network or console or ended
+    hint = next((f"; {hint}" for sign, hint in _HINTS.items() if sign in reason), "")
+    raise RunFailed(f"the kernel could not carry it out: {_one_line(reason)}{hint}")
 
 
 def _one_line(text: str) -> str:
