@@ -11,10 +11,9 @@ from polars import selectors as cs
 
 from sojourn import _engine
 from sojourn.errors import InputError
+from sojourn.figures.chart import Chart as Chart
 from sojourn.figures.drawn import Drawn
 from sojourn.figures.registry import Figure
-
-Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.HConcatChart
 
 #: The width of text on a page, in points, which are a figure's pixels.
 DOCUMENT = 468

@@ -16,8 +16,8 @@ from sojourn.errors import InputError
 from sojourn.metrics import METRICS, Metric, Scope, of_group, of_run
 
 if TYPE_CHECKING:
+    from sojourn.figures.chart import Chart
     from sojourn.figures.drawn import Drawn
-    from sojourn.figures.look import Chart
 
 
 class Need(Enum):
