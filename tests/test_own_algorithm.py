@@ -272,7 +272,7 @@ def test_failing_libraries(
 def test_constructor_without_end(scenario_file: WriteScenario, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     """A library whose constructor does not return is one line and status 2, although it holds the interpreter's lock."""
     monkeypatch.setattr(processes, "PATIENCE", 1.0)
-    endless = '__attribute__((constructor)) static void begin(void) { for (;;) __asm__ volatile(""); }'
+    endless = "#include <unistd.h>\n__attribute__((constructor)) static void begin(void) { for (;;) pause(); }"
     assert status(["check", str(own_tcp(scenario_file, "mine.c", f"{SCALABLE_C}\n{endless}\n"))]) == 2
     assert "mine.c: did not return when it was loaded" in complaint(capsys)
 
