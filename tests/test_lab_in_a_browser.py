@@ -234,14 +234,25 @@ def test_endless_algorithm_is_stopped(browser: Browser) -> None:
     watched.page.get_by_role("button", name="Write an algorithm").click()
     area = watched.page.get_by_label("Text")
     area.fill(area.input_value().replace("increase(window, ack) {", "increase(window, ack) {\n    for (;;);"))
+    watched.page.clock.install()
+    before = watched.page.evaluate("location.hash")
     watched.page.get_by_role("dialog").get_by_role("button", name="Run it").click()
+    watched.page.wait_for_function("before => location.hash !== before", arg=before)
+    watched.page.clock.fast_forward(10_000)
     expect(watched.page.locator("#notice")).to_contain_text("nothing was heard of it for 10 s")
     watched.choose("codel")
     watched.page.close()
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (1440, "light"),
+        (390, "dark"),
+        pytest.param(1440, "dark", marks=pytest.mark.long),
+        pytest.param(390, "light", marks=pytest.mark.long),
+    ],
+)
 def test_page_is_accessible(browser: Browser, width: int, scheme: Scheme) -> None:
     """axe-core finds nothing, with one setting and with two, all parts open, in the dialog too; and the page fits its width."""
     watched = Watched(browser, width=width, scheme=scheme)
