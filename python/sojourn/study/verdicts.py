@@ -34,6 +34,9 @@ MEMORY = "200MB"
 #: With fewer the interval of a share always has one half in it, however alike the seeds are.
 LEAST_SEEDS = fewest_for_a_majority()
 
+#: Columns of the tables, and queries that can be asked of them: a study that is reproduced again is not asked again.
+_answerable: set[tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]] = set()
+
 
 class Verdict(StrEnum):
     """What runs say of a claim."""
@@ -86,12 +89,18 @@ class Judged:
 
 def bind(study: Study, claims: Iterable[Claim]) -> None:
     """Asks every query of empty tables, so that one that cannot be answered is found before anything is run."""
+    claims = list(claims)
+    tables = {name: schema(name, list(study.axes)) for name in NAMES}
+    asked = (tuple(tuple(columns) for columns in tables.values()), tuple(claim.query for claim in claims))
+    if asked in _answerable:
+        return
     with opened(MEMORY) as database:
-        for name in NAMES:
-            database.from_arrow(Stream(schema(name, list(study.axes)).to_frame())).create(name)
+        for name, columns in tables.items():
+            database.from_arrow(Stream(columns.to_frame())).create(name)
         confine(database)
         for claim in claims:
             _find(database, claim, study, [])
+    _answerable.add(asked)
 
 
 def judge(study: Study, claims: Iterable[Claim], result: Result) -> list[Judged]:
