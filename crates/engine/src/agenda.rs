@@ -7,7 +7,7 @@
 //! packets would need log2(packets) twice. Timers, which are many and rarely fire (they are re-armed lazily), are in a
 //! separate binary heap.
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::hint::select_unpredictable;
 
@@ -15,7 +15,7 @@ use crate::time::Time;
 
 /// A timer and the flow or link it belongs to. Of timers of one clock at one instant, the one that stands first here comes
 /// first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timer {
     WindowOpens,
     SampleQueues,
@@ -37,15 +37,39 @@ pub enum Timer {
     Overhead(u32),
 }
 
+impl Timer {
+    /// Its place among those of one clock at one instant: its kind, then whose it is.
+    fn rank(self) -> u64 {
+        let (kind, number) = match self {
+            Timer::WindowOpens => (0, 0),
+            Timer::SampleQueues => (1, 0),
+            Timer::SampleFlows => (2, 0),
+            Timer::LinkRate(link) => (3, link),
+            Timer::Queue(link) => (4, link),
+            Timer::RowStarts(row) => (5, row),
+            Timer::RowStops(row) => (6, row),
+            Timer::Arrival(group) => (7, group),
+            Timer::Session(number) => (8, number),
+            Timer::Pacing(number) => (9, number),
+            Timer::Retransmission(number) => (10, number),
+            Timer::DelayedAck(number) => (11, number),
+            Timer::Overhead(number) => (12, number),
+        };
+        kind << 32 | u64::from(number)
+    }
+}
+
 /// A clock with timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock(u32);
 
 impl Clock {
-    /// Of what the run measures, and of links and their disciplines.
+    /// Of what the run measures.
     pub const RUN: Clock = Clock(0);
+    /// Of links and their disciplines.
+    pub const LINKS: Clock = Clock(1);
     /// Of all hosts that have none of their own.
-    pub const HOSTS: Clock = Clock(1);
+    pub const HOSTS: Clock = Clock(2);
 
     /// That of the next host with one of its own.
     pub fn next(self) -> Clock {
@@ -54,7 +78,7 @@ impl Clock {
 }
 
 /// How many clocks a run has at least.
-const CLOCKS: usize = 2;
+const CLOCKS: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
@@ -71,13 +95,23 @@ impl Due {
     /// Of events at one instant, those of a lower class come first.
     fn class(self) -> u64 {
         match self {
-            // What is measured at a moment is what was before it, and what a link becomes holds from that moment on.
+            // What is measured at a moment is what was before it.
             Due::Timer(Clock::RUN) => 0,
+            Due::Timer(Clock::LINKS) => 1,
             // The place of a packet that leaves is free for one that arrives.
-            Due::DeviceHasRoom(_) => 1,
+            Due::DeviceHasRoom(_) => 2,
             // A timer that expires as a packet arrives expires after it.
-            Due::Arrival(_) => 2,
-            Due::Pacing(_) | Due::Timer(_) => 3,
+            Due::Arrival(_) => 3,
+            Due::Pacing(_) | Due::Timer(_) => 4,
+        }
+    }
+
+    /// The number of the link, flow or clock.
+    fn number(self) -> u32 {
+        match self {
+            Due::Arrival(number) | Due::DeviceHasRoom(number) | Due::Pacing(number) | Due::Timer(Clock(number)) => {
+                number
+            }
         }
     }
 }
@@ -94,7 +128,7 @@ impl Source {
 const SOURCE_BITS: u32 = 20;
 
 /// Bits of a rank that hold its class.
-const CLASS_BITS: u32 = 2;
+const CLASS_BITS: u32 = 3;
 
 /// Sources and hosts' own clocks.
 pub const MOST_SOURCES: usize = (1 << SOURCE_BITS) - CLOCKS;
@@ -102,20 +136,21 @@ pub const MOST_SOURCES: usize = (1 << SOURCE_BITS) - CLOCKS;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     time: Time,
-    /// The place among events at one instant: the class, then a number drawn by lot, then the source.
+    /// The place among events at one instant. Of a source's: the class, then a number drawn by lot, then the source. Of a timer's among
+    /// those of its clock: see [`Timer::rank`].
     rank: u64,
 }
 
 impl Key {
     const NEVER: Key = Key { time: Time::NEVER, rank: u64::MAX };
 
-    /// The lot of a source at an instant is a hash of both, so that no link is always the first, and none waits for
-    /// another to know its place. The odd constants are those of SplitMix64 (Steele et al. 2014, figure 13).
+    /// The lot of a link at an instant is a hash of both, so that no link is always the first, and none waits for another
+    /// to know its place. The odd constants are those of SplitMix64 (Steele et al. 2014, figure 13).
     #[inline(always)]
-    fn new(time: Time, class: u64, source: Source) -> Key {
-        let of_source = u64::from(source.0 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let lot = (time.0 ^ of_source).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> (SOURCE_BITS + CLASS_BITS);
-        Key { time, rank: class << (64 - CLASS_BITS) | lot << SOURCE_BITS | u64::from(source.0) }
+    fn new(time: Time, due: Due, source: Source) -> Key {
+        let of_number = u64::from(due.number() + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let lot = (time.0 ^ of_number).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> (SOURCE_BITS + CLASS_BITS);
+        Key { time, rank: due.class() << (64 - CLASS_BITS) | lot << SOURCE_BITS | u64::from(source.0) }
     }
 
     fn source(self) -> usize {
@@ -139,8 +174,34 @@ impl Key {
 /// Siblings in the tree. They share a cache line, and the tree has half the levels of a binary tree.
 type Siblings = [Key; 4];
 
-/// A heap's greatest is its first to expire.
-type Timers = BinaryHeap<Reverse<(Time, Timer)>>;
+/// A timer that is armed. The greatest is the first to expire, as a heap wants it.
+#[derive(Clone, Copy, Debug)]
+struct Armed {
+    key: Key,
+    timer: Timer,
+}
+
+impl Ord for Armed {
+    fn cmp(&self, other: &Armed) -> Ordering {
+        other.key.number().cmp(&self.key.number())
+    }
+}
+
+impl PartialOrd for Armed {
+    fn partial_cmp(&self, other: &Armed) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Armed {
+    fn eq(&self, other: &Armed) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Armed {}
+
+type Timers = BinaryHeap<Armed>;
 
 /// The pending events.
 #[derive(Debug)]
@@ -152,6 +213,8 @@ pub struct Agenda {
     /// Number of elements that do not hold leaves.
     inner: usize,
     first: Key,
+    /// That of the clock of all hosts stands beside the tree, since with connections that arrive it changes with every packet.
+    of_hosts: Key,
     /// Of each clock, which is a source too: the first of the last sources.
     clocks: Vec<Timers>,
 }
@@ -171,6 +234,7 @@ impl Agenda {
             tree: vec![[Key::NEVER; 4]; inner + last_level],
             inner,
             first: Key::NEVER,
+            of_hosts: Key::NEVER,
             clocks: vec![Timers::new(); clocks],
         }
     }
@@ -178,8 +242,7 @@ impl Agenda {
     /// An event of a source is to happen then, in place of any that was.
     #[inline(always)]
     pub fn set(&mut self, source: Source, time: Time) {
-        let class = self.sources[source.0 as usize].class();
-        self.update(source, Key::new(time, class, source));
+        self.update(source, Key::new(time, self.sources[source.0 as usize], source));
     }
 
     pub fn clear(&mut self, source: Source) {
@@ -189,40 +252,52 @@ impl Agenda {
     /// Arms a timer. Timers are not cancelled: when one fires, its owner checks whether it is still needed.
     pub fn set_timer(&mut self, clock: Clock, timer: Timer, time: Time) {
         let timers = &mut self.clocks[clock.0 as usize];
-        let is_first = timers.peek().is_none_or(|Reverse((first, _))| time < *first);
-        timers.push(Reverse((time, timer)));
+        let is_first = timers.peek().is_none_or(|first| time < first.key.time);
+        timers.push(Armed { key: Key { time, rank: timer.rank() }, timer });
         if is_first {
-            self.set(self.source_of(clock), time);
+            self.expect(clock, time);
         }
     }
 
     /// The earliest event before `end`, and its time. It remains until its source is set again or cleared, or its timer
     /// taken.
     pub fn next_before(&mut self, end: Time) -> Option<(Time, Due)> {
-        if self.first.time >= end {
+        let first = self.first();
+        if first.time >= end {
             return None;
         }
-        Some((self.first.time, self.sources[self.first.source()]))
+        Some((first.time, self.sources[first.source()]))
+    }
+
+    fn first(&self) -> Key {
+        if self.of_hosts.number() < self.first.number() { self.of_hosts } else { self.first }
     }
 
     /// Removes the first timer of a clock.
     #[cold]
     pub fn take_timer(&mut self, clock: Clock) -> Option<Timer> {
         let timers = &mut self.clocks[clock.0 as usize];
-        let Reverse((_, timer)) = timers.pop()?;
-        let next = timers.peek().map(|Reverse((next, _))| *next);
-        let source = self.source_of(clock);
-        match next {
-            Some(next) => self.set(source, next),
-            None => self.clear(source),
-        }
+        let Armed { timer, .. } = timers.pop()?;
+        let next = timers.peek().map_or(Time::NEVER, |next| next.key.time);
+        self.expect(clock, next);
         Some(timer)
+    }
+
+    /// The first timer of a clock expires then.
+    fn expect(&mut self, clock: Clock, time: Time) {
+        let source = self.source_of(clock);
+        let key = if time == Time::NEVER { Key::NEVER } else { Key::new(time, Due::Timer(clock), source) };
+        if clock == Clock::HOSTS {
+            self.of_hosts = key;
+        } else {
+            self.update(source, key);
+        }
     }
 
     /// When the first timer of a clock expires.
     #[inline(always)]
     pub fn first_timer(&self, clock: Clock) -> Time {
-        self.clocks[clock.0 as usize].peek().map_or(Time::NEVER, |Reverse((first, _))| *first)
+        self.clocks[clock.0 as usize].peek().map_or(Time::NEVER, |first| first.key.time)
     }
 
     fn source_of(&self, clock: Clock) -> Source {
@@ -260,20 +335,23 @@ mod tests {
                 drained.push((time, Err(agenda.take_timer(clock).expect("it is due"))));
             } else {
                 drained.push((time, Ok(due)));
-                let source = agenda.first.source();
+                let source = agenda.first().source();
                 agenda.clear(Source(source as u32));
             }
         }
         drained
     }
 
-    /// At one instant the run measures first, then packets leave queues, then packets arrive, then timers of hosts expire, whatever
+    /// At one instant the run measures first, then links change, then packets leave queues, then packets arrive, then timers of hosts expire, whatever
     /// was scheduled first. A cleared event does not happen.
     #[test]
     fn simultaneous_events() {
         let sources = [Due::Arrival(0), Due::DeviceHasRoom(1), Due::Arrival(2)];
         let set = |agenda: &mut Agenda, step: usize| match step {
-            0 => agenda.set_timer(Clock::HOSTS, Timer::DelayedAck(1), Time(5)),
+            0 => {
+                agenda.set_timer(Clock::HOSTS, Timer::DelayedAck(1), Time(5));
+                agenda.set_timer(Clock::LINKS, Timer::Queue(1), Time(5));
+            }
             1 => agenda.set_timer(Clock::HOSTS, Timer::Retransmission(2), Time(5)),
             2 => agenda.set(Source(0), Time(5)),
             3 => agenda.set(Source(1), Time(5)),
@@ -288,6 +366,7 @@ mod tests {
             let due = drain(&mut agenda, Time(6)).into_iter().map(|(_, due)| due);
             let expected = [
                 Err(Timer::WindowOpens),
+                Err(Timer::Queue(1)),
                 Ok(Due::DeviceHasRoom(1)),
                 Ok(Due::Arrival(0)),
                 Err(Timer::Retransmission(2)),

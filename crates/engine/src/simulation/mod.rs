@@ -63,6 +63,7 @@ pub struct Simulation {
     flow_series: Option<Duration>,
     series: Series,
     events: u64,
+    steps: u64,
     created: u64,
     delivered: u64,
     data_packets_delivered: u64,
@@ -115,6 +116,7 @@ impl Simulation {
             flow_series: specification.probe.flow_series,
             series: Series::default(),
             events: 0,
+            steps: 0,
             created: 0,
             delivered: 0,
             data_packets_delivered: 0,
@@ -138,10 +140,10 @@ impl Simulation {
         for (index, link) in self.network.links.iter().enumerate() {
             let Some(queue) = link.egress.queue() else { continue };
             if let Some(interval) = queue.discipline.timer_interval() {
-                self.network.agenda.set_timer(Clock::RUN, Timer::Queue(index as u32), Time::ZERO + interval);
+                self.network.agenda.set_timer(Clock::LINKS, Timer::Queue(index as u32), Time::ZERO + interval);
             }
             if let Some((time, _)) = queue.rate_changes.last() {
-                self.network.agenda.set_timer(Clock::RUN, Timer::LinkRate(index as u32), *time);
+                self.network.agenda.set_timer(Clock::LINKS, Timer::LinkRate(index as u32), *time);
             }
         }
         for (index, row) in self.flows.rows.iter().enumerate() {
@@ -216,6 +218,11 @@ impl Simulation {
         self.now
     }
 
+    /// How often the agenda was asked for an event: fewer times than there are events, as hosts run ahead.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
     /// Processes the next event. False when none is left before the end.
     #[inline(always)]
     pub fn step(&mut self) -> bool {
@@ -225,6 +232,7 @@ impl Simulation {
         debug_assert!(time >= self.now, "time never runs back");
         self.now = time;
         self.events += 1;
+        self.steps += 1;
         match due {
             Due::Arrival(link) => self.on_arrival(link as usize),
             Due::DeviceHasRoom(link) => self.network.feed_device(link as usize, self.now),
@@ -459,7 +467,7 @@ impl Simulation {
         if let Some(queue) = self.network.links[link as usize].egress.queue_mut() {
             queue.discipline.on_timer(self.now);
             if let Some(interval) = queue.discipline.timer_interval() {
-                self.network.agenda.set_timer(Clock::RUN, Timer::Queue(link), self.now + interval);
+                self.network.agenda.set_timer(Clock::LINKS, Timer::Queue(link), self.now + interval);
             }
         }
     }
@@ -471,7 +479,7 @@ impl Simulation {
                 queue.discipline.set_link_rate(rate);
             }
             if let Some((time, _)) = queue.rate_changes.last() {
-                self.network.agenda.set_timer(Clock::RUN, Timer::LinkRate(link), *time);
+                self.network.agenda.set_timer(Clock::LINKS, Timer::LinkRate(link), *time);
             }
         }
     }

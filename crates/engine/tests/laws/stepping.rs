@@ -1,8 +1,12 @@
-//! A run that is advanced in steps and inspected in between gives the same result as an uninterrupted one.
+//! A run that is advanced in steps and inspected in between gives the same result as an uninterrupted one, and so does one in which
+//! nothing is done before the run is there.
 
-use crate::support::{MS, Path, S, constant_rate, tcp};
+use crate::support::{MS, Path, S, constant_rate, droptail, finite, required_parameters, tcp};
 use proptest::prelude::*;
 use serde_json::json;
+use sojourn_engine::queue::Discipline;
+use sojourn_engine::result::RunResult;
+use sojourn_engine::tcp::ecn::EcnKind;
 use sojourn_engine::time::Time;
 
 /// Window-based, rate-based and one-way flows share 5 Mbit/s for 4 s. PIE draws random numbers and has a timer.
@@ -59,4 +63,61 @@ fn final_look() {
     let statistics = &whole.run().queues[0].statistics;
     let sum = statistics.sojourn.expect("packets were sent").mean * statistics.window.departures as f64;
     assert!((totals.sojourn_sum - sum).abs() < 1e-9 * sum, "{} and {sum}", totals.sojourn_sum);
+}
+
+/// Unpaced connections, of which some end, share 5 Mbit/s for 4 s.
+fn unpaced() -> Path {
+    let mut path = Path::new(5_000_000, 20 * MS);
+    path.queue = droptail(30);
+    path.flows = vec![tcp("cubic"), tcp("newreno"), tcp("vegas"), finite("newreno", 100_000)];
+    (path.warm_up, path.duration) = (S, 4 * S);
+    path
+}
+
+fn text(result: &RunResult) -> String {
+    format!("{result:?}")
+}
+
+/// Hosts that handle packets ahead of the run change nothing: stepped, a run lets none do so. Ahead, there are fewer than one and a
+/// half steps a packet; without, more.
+#[test]
+fn running_ahead_has_no_effect() {
+    for overhead in [0, MS] {
+        let mut path = unpaced();
+        path.sender_overhead = overhead;
+        path.stack.random_overhead = overhead > 0;
+        let (mut ahead, mut stepped) = (path.simulation(), path.simulation());
+        assert!(ahead.advance(Time(4 * S), u64::MAX));
+        while stepped.step() {}
+        let (few, many) = (ahead.steps(), stepped.steps());
+        let (ahead, stepped) = (ahead.finish(), stepped.finish());
+        assert_eq!(text(&ahead), text(&stepped));
+        let packets = ahead.data_packets_delivered;
+        assert!(2 * few < 3 * packets && 3 * packets < 2 * many, "{few} and {many} steps for {packets} packets");
+    }
+}
+
+/// A queue whose departures are foreseen is, to the last digit, the same as one that waits for them, as the queue of a link does that
+/// may lose packets: of each discipline that decides on arrival, with and without ECN, with a ring below it and without.
+#[test]
+fn foresight_has_no_effect() {
+    let names = Discipline::catalogue().into_iter().map(|(about, _)| about.name);
+    let names: Vec<&str> = names.filter(|name| Discipline::decides_on_arrival(name)).collect();
+    assert!(names.contains(&"droptail") && names.contains(&"red") && !names.contains(&"choke"), "{names:?}");
+    for name in names {
+        for (device_queue, has_series) in [(0, false), (10, true)] {
+            let mut path = unpaced();
+            path.queue = json!({"name": name, "limit": {"packets": 30}, "parameters": required_parameters(name)});
+            path.device_queue = device_queue;
+            path.queue_series = has_series.then_some(100 * MS);
+            path.stack.ecn = if has_series { EcnKind::Classic } else { path.stack.ecn };
+            let mut foreseen = path.run();
+            // It loses none: none leaves after the end.
+            path.changes = vec![json!({"at": 5 * S, "loss": 0.5})];
+            let mut waiting = path.run();
+            assert!(foreseen.events < waiting.events, "{name}: {} and {}", foreseen.events, waiting.events);
+            (foreseen.events, waiting.events) = (0, 0);
+            assert_eq!(text(&foreseen), text(&waiting), "{name}");
+        }
+    }
 }
