@@ -148,7 +148,7 @@ def test_measures_over_time(line: Callable[..., Result]) -> None:
     link = {"from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "20 ms", "queue": "fq_codel"}
     found = line(*flows, probe={"flow_series": "100 ms"}, network={"links": [link]}).runs.row(0, named=True)
     assert 1 <= found["convergence_s"] <= 3
-    assert found["jain_1s"] > 0.999
+    assert found["jain_1s"] > 0.998
     assert found["jain_1s"] > found["jain_100ms"] > 0.9
     assert 0 < found["instability"] < 0.05
     assert found["starved_time_pct"] == 0
