@@ -1,7 +1,9 @@
 //! Estimates of a run's memory, and refusals for it.
 
+use std::sync::atomic::AtomicBool;
+
 use serde_json::json;
-use sojourn_engine::simulation::{Simulation, check, memory};
+use sojourn_engine::simulation::{Simulation, Stopped, check, memory};
 use sojourn_engine::specification::{SourceSpecification, Specification};
 
 fn specification() -> Specification {
@@ -84,4 +86,14 @@ fn estimated_backlog() {
     let estimate = memory(&specification()).expect("valid");
     let backlog = (1_000_000_000 - 1_000_000) / 8_000;
     assert!((backlog * 80..backlog * 80 * 5 / 4).contains(&estimate), "{estimate} bytes for {backlog} packets");
+}
+
+/// A source of a thousand times the link's rate ends the run when more packets wait than a run may hold.
+#[test]
+fn too_many_packets() {
+    let mut simulation = Simulation::new(&specification()).expect("valid");
+    simulation.most_packets = 50_000;
+    let stopped = simulation.run(&AtomicBool::new(false)).expect_err("124,875 packets wait at the end");
+    let Stopped::TooLarge(reason) = stopped else { panic!("{stopped:?}") };
+    assert!(reason.ends_with("a run may hold 50,000, about 4 GiB of memory"), "{reason}");
 }
