@@ -174,15 +174,15 @@ fn advantage_of_near_flows(algorithm: &str, parameters: &Value, seed: u64) -> f6
     (delivered[0] + delivered[1]) / (delivered[2] + delivered[3])
 }
 
-/// rtt-fairness: flows of 20 and 80 ms share a bottleneck about equally with Hybla (within 20 %, mean of ten seeds).
+/// rtt-fairness: flows of 20 and 80 ms share a bottleneck about equally with Hybla (within 20 %, mean of five seeds).
 /// With Reno the ratio of shares is between the ratio of round-trip times, 4, and its square. CUBIC's windows grow in
 /// time and not in round trips: its ratio is between these, where the law gives a power of up to 0.75, within 20 %. (In
 /// its Reno-friendly region it shares like Reno.)
 #[test]
 fn rtt_fairness() {
     let mean = |algorithm: &str, parameters: Value| {
-        let advantages: Vec<f64> = (1..=10).map(|seed| advantage_of_near_flows(algorithm, &parameters, seed)).collect();
-        advantages.iter().sum::<f64>() / 10.0
+        let advantages: Vec<f64> = (1..=5).map(|seed| advantage_of_near_flows(algorithm, &parameters, seed)).collect();
+        advantages.iter().sum::<f64>() / 5.0
     };
     let hybla = mean("hybla", json!({"rtt0": 20 * MS}));
     let cubic = mean("cubic", json!({"reno_friendly": false}));
