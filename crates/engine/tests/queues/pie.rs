@@ -339,7 +339,7 @@ fn pie_under_load(estimator: &str, rho: f64, poisson: bool) -> (f64, f64) {
     let warm_up = Time::ZERO + Duration::from_seconds(30);
     let end = Time::ZERO + Duration::from_seconds(40);
     let (mut probability, mut updates, mut delay, mut sent) = (0.0, 0.0, 0.0, 0.0);
-    for seed in 0..10 {
+    for seed in 0..5 {
         let parameters: PieParameters = serde_json::from_value(json!({"estimator": estimator})).unwrap();
         let mut bench = Bench::new(Pie::new(UNLIMITED, parameters), seed);
         let mut source = Random::stream(seed, Purpose::Source, 0);
