@@ -41,13 +41,16 @@ def over_seeds(rows: pl.LazyFrame, by: Sequence[str], values: Sequence[str]) -> 
     """
     chosen = rows.select(*by, *values)
     places: dict[tuple[object, ...], int] = {} if by else {(): 0}
-    seeds, sums = np.zeros(len(places)), {name: _Sums() for name in values}
+    seeds, sums = np.zeros(len(places)), {name: _Sums(len(places)) for name in values}
     for block in chosen.collect_batches(maintain_order=True, engine="streaming"):
-        of_rows = _places(block, by, places)
-        seeds = _longer(seeds, len(places))
-        np.add.at(seeds, of_rows, 1)
+        found, of_rows = np.unique(_places(block, by, places), return_inverse=True)
+        if len(places) > len(seeds):
+            seeds = _longer(seeds, len(places))
+            for summed in sums.values():
+                summed.lengthen(len(places))
+        seeds[found] += np.bincount(of_rows, minlength=len(found))
         for name in values:
-            sums[name].add(block[name], of_rows, len(places))
+            sums[name].add(block[name], found, of_rows)
     schema = chosen.collect_schema()
     labels = {name: pl.Series(name, [place[index] for place in places], schema[name]) for index, name in enumerate(by)}
     columns = {**labels, SEEDS: pl.Series(seeds).cast(pl.UInt32)}
@@ -78,22 +81,30 @@ class _Sums:
     What is summed up are differences from a group's first number, which keeps the digits of a small deviation.
     """
 
-    def __init__(self) -> None:
-        self._first, self._count, self._sum, self._squares = (np.zeros(0) for _ in range(4))
+    def __init__(self, groups: int) -> None:
+        self._first, self._count, self._sum, self._squares = (np.zeros(groups) for _ in range(4))
 
-    def add(self, numbers: pl.Series, places: "Places", groups: int) -> None:
-        """Adds numbers, each to the group of its place, of which there are so many now; nulls are left out."""
+    def lengthen(self, groups: int) -> None:
+        """Makes room for so many groups."""
         everything = (self._first, self._count, self._sum, self._squares)
         self._first, self._count, self._sum, self._squares = (_longer(each, groups) for each in everything)
-        of = places[numbers.is_not_null().to_numpy()]
-        values = numbers.drop_nulls().cast(pl.Float64).to_numpy()
-        found, first = np.unique(of, return_index=True)
-        new = self._count[found] == 0
-        self._first[found[new]] = values[first[new]]
-        apart = values - self._first[of]
-        np.add.at(self._count, of, 1)
-        np.add.at(self._sum, of, apart)
-        np.add.at(self._squares, of, apart * apart)
+
+    def add(self, numbers: pl.Series, groups: "Places", of: "Places") -> None:
+        """Adds numbers, each to the group whose place among some ``groups`` it has; nulls are left out."""
+        if numbers.null_count():
+            of, numbers = of[numbers.is_not_null().to_numpy()], numbers.drop_nulls()
+        values = numbers.cast(pl.Float64).to_numpy()
+        first, count = self._first[groups], self._count[groups]
+        if not count.all():
+            found, rows = np.unique(of, return_index=True)
+            first[found] = np.where(count[found] == 0, values[rows], first[found])
+            self._first[groups] = first
+        apart = values - first[of]
+        self._count[groups] = count + np.bincount(of, minlength=len(groups))
+        # What was summed up comes before what is added: a bin is summed up in the order of its numbers.
+        order = np.concatenate([np.arange(len(groups)), of])
+        for summed, more in ((self._sum, apart), (self._squares, apart * apart)):
+            summed[groups] = np.bincount(order, np.concatenate([summed[groups], more]))
 
     def mean(self) -> "Floats":
         """The mean of each group; no number where there is none."""
