@@ -13,7 +13,7 @@ from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.runs import Cell
 from sojourn.scenario import from_data
-from sojourn.scenario.given import Given, given
+from sojourn.scenario.given import Given
 from sojourn.specification import RunSpecification
 
 REFUSED = "stack.minimum_rto"
@@ -96,7 +96,7 @@ def test_explicit_default_keeps_key() -> None:
 def test_nested_keys_are_recorded() -> None:
     """Keys of nested tables and lists count as set, and no others."""
     flows = [{"from": "a", "to": "b", "tcp": {"name": "cubic", "slow_start": "hystart", "beta": 0.8}}]
-    found = given(from_data(scenario_data(flows=flows), "test"))
+    found = Given(from_data(scenario_data(flows=flows), "test"))
     assert found.having("tcp") == ["flows.0.tcp.name", "flows.0.tcp.slow_start", "flows.0.tcp.beta"]
     queue = "network.dumbbell.bottleneck.queue"
     assert found.having(queue) == [f"{queue}.name", f"{queue}.limit"]

@@ -12,7 +12,7 @@ from sojourn.backends.linux.plan import plan
 from sojourn.campaign import randomness
 from sojourn.errors import InputError
 from sojourn.scenario import Scenario, from_data
-from sojourn.scenario.given import given as keys_of
+from sojourn.scenario.given import Given
 from sojourn.scenario.traces import mean
 from sojourn.specification import bottleneck_rate, specify
 
@@ -176,7 +176,7 @@ def test_linux_has_no_impairments(tmp_path: Path) -> None:
         scenario = Scenario.of(given(bottleneck), tmp_path)
         with pytest.raises(Impossible) as caught:
             plan(specify(scenario, 1), Limitations())
-        line = str(caught.value.refused(keys_of(scenario)))
+        line = str(caught.value.refused(Given(scenario)))
         assert line.startswith(f"network.dumbbell.bottleneck.{next(iter(bottleneck))}")
 
 

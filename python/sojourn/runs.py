@@ -7,7 +7,7 @@ from functools import cached_property
 
 from sojourn import _engine
 from sojourn.backends.identity import Identity
-from sojourn.scenario.given import Given, given
+from sojourn.scenario.given import Given
 from sojourn.scenario.model import Scenario
 from sojourn.specification import RunSpecification, specify, text, texts, with_seed
 from sojourn.units import PICOSECONDS
@@ -71,7 +71,7 @@ class Cell:
     @cached_property
     def given(self) -> Given:
         """The keys that were set in its scenario."""
-        return given(self.scenario)
+        return Given(self.scenario)
 
     def run(self, repetition: int, backend: Identity) -> Run:
         """The cell's run number ``repetition``; the first is 0 and has the scenario's seed, the others count up from it."""

@@ -6,6 +6,7 @@ so a default that is written out makes the same run.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from sojourn.scenario.base import Table
 from sojourn.scenario.choices import Choice
@@ -16,16 +17,16 @@ from sojourn.scenario.model import Scenario
 class Given:
     """The keys that a file, a sweep, ``--set`` or a caller set, with places in lists: ``flows.0.tcp.name``."""
 
-    keys: tuple[str, ...]
+    scenario: Scenario
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The keys in the order of the model."""
+        return tuple(_keys(self.scenario, ""))
 
     def having(self, part: str) -> list[str]:
         """The keys that have a part such as ``stack.minimum_rto`` in them: that of all flows, and those of some."""
         return [key for key in self.keys if f".{part}." in f".{key}."]
-
-
-def given(scenario: Scenario) -> Given:
-    """The keys that were set in a scenario."""
-    return Given(tuple(_keys(scenario, "")))
 
 
 def _keys(value: object, path: str) -> Iterator[str]:
