@@ -3,9 +3,8 @@
 The command line turns these into one line on stderr and an exit status; nothing else in Sojourn prints or exits.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 #: The name of the exception that a panic of code in Rust arrives as. It is no ``Exception``, and each library has its own.
@@ -23,13 +22,21 @@ class InputError(SojournError):
     output = ""
 
 
-@contextmanager
-def within(place: str, kind: type[Exception] = ValueError) -> Iterator[None]:
-    """Says where something is wrong: an error in what is given begins with the place, and is raised as one of a kind."""
-    try:
-        yield
-    except (ValueError, InputError) as error:
-        raise kind(f"{place}: {error}") from None
+class within:  # noqa: N801 - it is used as a function
+    """Says where something is wrong: an error in what is given begins with the place, and is raised as one of a kind.
+
+    No generator, which takes several times as long: each cell of a sweep comes here a dozen times.
+    """
+
+    def __init__(self, place: str, kind: type[Exception] = ValueError) -> None:
+        self._place, self._kind = place, kind
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if isinstance(error, ValueError | InputError):
+            raise self._kind(f"{self._place}: {error}") from None
 
 
 def check_out(path: Path) -> None:
