@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from sojourn import backends, names, specification
+from sojourn import backends, names
 from sojourn.backends.backend import Backend
 from sojourn.backends.identity import Identity
 from sojourn.campaign import cautions, randomness
@@ -31,8 +31,9 @@ class PlannedCell:
     simulated_seconds: float
     #: What will carry out its runs.
     backend: Identity
-    #: The specification's text, compressed.
+    #: The specification's text, compressed with that of another cell, with which it has most in common.
     packed: bytes = field(repr=False)
+    other: bytes = field(repr=False)
     #: What its seeds decide.
     random: randomness.Parts = ()
     #: What is said of it before it is run.
@@ -64,7 +65,7 @@ class PlannedCell:
 
     @property
     def _text(self) -> str:
-        return zlib.decompress(self.packed).decode()
+        return zlib.decompressobj(zdict=self.other).decompress(self.packed).decode()
 
 
 @dataclass(frozen=True)
@@ -143,11 +144,14 @@ def plan(campaign: Campaign, backend: Backend | Sequence[Backend], on_cell: Call
         other = seen.setdefault(run.key, name)
         if other is not name:
             raise InputError(f"{campaign.origin}: the cells {other} and {name} are the same run; exclude one")
-        packed = zlib.compress(specification.text(run.specification).encode())
+        text = run.text.encode()
+        first = cells[0].other if cells else text
+        packing = zlib.compressobj(zdict=first)
+        packed = packing.compress(text) + packing.flush()
         random = randomness.parts(run.specification)
         random = known_random.setdefault(random, random)  # the same for most cells
         warnings = cautions.warnings(run.specification)
-        cells.append(PlannedCell(axes, run.seed, run.cost, run.simulated_seconds, run.backend, packed, random, warnings))
+        cells.append(PlannedCell(axes, run.seed, run.cost, run.simulated_seconds, run.backend, packed, first, random, warnings))
         if carrier is carriers[-1]:
             on_cell()
     axes_of_all = (*campaign.axes, names.BACKEND) if len(carriers) > 1 else campaign.axes
