@@ -57,6 +57,29 @@ def test_axes_are_crossed() -> None:
     ]
 
 
+def test_cells_share_what_is_alike() -> None:
+    """A cell that is read after others is the same as by itself, and has the tables that are alike in common with them."""
+    count = {"key": "flows.*.count", "values": [1, 2]}
+    loss = {"key": "network.dumbbell.bottleneck.loss", "values": [0.0, 0.5, 1.0]}
+    cells = list(swept(axes={"count": count, "tcp": TCP, "queue": QUEUE, "loss": loss}).cells())
+    assert len(cells) == 24
+    for cell in cells:
+        alone = swept(axes={"count": count, "tcp": TCP, "queue": QUEUE, "loss": loss}).cell(cell.axes)
+        assert (cell.scenario, cell.given.keys) == (alone.scenario, alone.given.keys)
+        assert text(cell.specification) == text(alone.specification)
+    assert cells[0].scenario.network.dumbbell is not cells[1].scenario.network.dumbbell
+    assert cells[0].scenario.network.dumbbell is cells[6].scenario.network.dumbbell
+
+
+def test_shared_values_keep_their_type() -> None:
+    """Data that are equal in Python but of other types are not taken for each other: true is no count."""
+    matrix = swept(axes={"count": {"key": "flows.*.count", "values": [1, {"label": "yes", "value": True}]}})
+    cells = matrix.cells()
+    next(cells)
+    with pytest.raises(InputError, match=r"^small.toml: cell count=yes: flows\[0\].count: must be a valid integer, not True$"):
+        next(cells)
+
+
 def test_zipped_axes() -> None:
     """Zipped axes vary together, and are crossed with the others."""
     rate = {"key": "network.dumbbell.bottleneck.rate", "values": ["10 Mbit/s", "20 Mbit/s"]}

@@ -10,18 +10,20 @@ from pydantic import ValidationError
 from sojourn.errors import InputError
 from sojourn.scenario.model import Scenario
 from sojourn.scenario.problems import describe, output
+from sojourn.scenario.reading import Shared
 
 #: How deeply tables and lists of a file may be nested; no key needs ten levels.
 MOST_LEVELS = 50
 
 
-def from_data(data: Mapping[str, Any], origin: str, folder: Path | None = None) -> Scenario:
+def from_data(data: Mapping[str, Any], origin: str, folder: Path | None = None, shared: Shared | None = None) -> Scenario:
     """Checks a scenario given as plain data, such as a parsed TOML file; ``origin`` is what errors call it.
 
-    Paths in it are relative to ``folder``, or to the current folder.
+    Paths in it are relative to ``folder``, or to the current folder. What is alike in scenarios with the same ``shared`` is read
+    once.
     """
     try:
-        return Scenario.of(data, folder)
+        return Scenario.of(data, folder, shared)
     except ValidationError as error:
         wrong = InputError(f"{origin}: {describe(error)}")
         wrong.output = output(error)

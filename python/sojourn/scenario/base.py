@@ -1,12 +1,26 @@
 """What all tables of a scenario file have in common: an unknown key is an error that names the nearest known one."""
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import CoreSchema, core_schema
 
 from sojourn import names
+from sojourn.scenario.reading import Reading, Shared, shared
 
 
 def _shown(name: str) -> str:
@@ -73,6 +87,7 @@ class Table(BaseModel):
         return self
 
     @classmethod
+    @cache
     def all_keys(cls) -> list[str]:
         """Its keys, as files write them."""
         return [field.alias or name for name, field in cls.model_fields.items()]
@@ -83,6 +98,17 @@ class Table(BaseModel):
         return names.unknown("key", key, cls.all_keys())
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], folder: Path | None = None) -> Self:
+    def of(cls, given: Mapping[str, Any], folder: Path | None = None, shared: Shared | None = None) -> Self:
         """The table read from plain data, as a TOML file holds it; paths in it are relative to ``folder``, or to where we are."""
-        return cls.model_validate(given, context=folder)
+        return cls.model_validate(given, context=Reading(folder or Path(), given, shared))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        def read(given: object, validate: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+            return shared(cls, given, info, validate)
+
+        table: Any = handler(source)
+        if cls.__pydantic_complete__:  # it is this already
+            return table  # type: ignore[no-any-return]
+        reference = table.pop("ref", None)  # by which others and the JSON Schema name the table
+        return core_schema.with_info_wrap_validator_function(read, table, ref=reference)

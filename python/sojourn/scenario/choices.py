@@ -19,8 +19,8 @@ from sojourn.errors import within
 from sojourn.plugins import source
 from sojourn.plugins.source import Source
 from sojourn.scenario import parameters
-from sojourn.scenario.files import folder_of
 from sojourn.scenario.quantities import LIMIT_SCHEMA
+from sojourn.scenario.reading import folder_of, shared
 from sojourn.units import BandwidthDelayProducts, QueueLimit, parse_queue_limit
 
 #: The profile of a scenario that names none: the current standards.
@@ -53,6 +53,10 @@ class Choice(ABC):
         keys = [value if isinstance(value, Mapping) else [name] for name, value in values.items() if value is not None]
         return tuple(_identifying(plugin) if key == "name" else key for several in keys for key in several)
 
+    def __deepcopy__(self, _: object) -> Self:
+        """Itself, which does not change: pydantic copies defaults."""
+        return self
+
     @classmethod
     @abstractmethod
     def json_schema(cls) -> JsonSchemaValue:
@@ -68,7 +72,7 @@ class Choice(ABC):
 
     @classmethod
     def _from_scenario(cls, given: object, info: ValidationInfo) -> Self:
-        return cls.of(given, folder_of(info))
+        return shared(cls, given, info, lambda given: cls.of(given, folder_of(info)))
 
     @classmethod
     def of(cls, given: object, folder: Path) -> Self:

@@ -9,14 +9,10 @@ from typing import Any
 from pydantic import PlainValidator, ValidationInfo, WithJsonSchema
 
 from sojourn.errors import within
+from sojourn.scenario.reading import folder_of
 
 #: The most rows that a file may have: each run's specification has them all.
 MOST_ROWS = 1_000_000
-
-
-def folder_of(info: ValidationInfo) -> Path:
-    """The folder that paths in a scenario are relative to."""
-    return info.context if isinstance(info.context, Path) else Path()
 
 
 def from_file(read: Any, description: str) -> Any:

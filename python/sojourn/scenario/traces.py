@@ -15,8 +15,9 @@ from pydantic import PlainValidator, ValidationInfo, WithJsonSchema
 
 from sojourn import names
 from sojourn.errors import within
-from sojourn.scenario.files import MOST_ROWS, folder_of, numbers, read_text
+from sojourn.scenario.files import MOST_ROWS, numbers, read_text
 from sojourn.scenario.quantities import at_least, dimension_schema
+from sojourn.scenario.reading import folder_of
 from sojourn.units import DURATION, PICOSECONDS, RATE, Dimension
 
 MILLISECOND = PICOSECONDS // 1000

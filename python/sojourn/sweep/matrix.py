@@ -11,6 +11,7 @@ from typing import Any, Self
 from sojourn.errors import InputError, within
 from sojourn.runs import Cell, called
 from sojourn.scenario import Scenario, from_data
+from sojourn.scenario.reading import Shared
 from sojourn.sweep.model import Meant, Sweep, matches
 from sojourn.sweep.paths import KeyPath
 
@@ -176,10 +177,11 @@ class Matrix:
 
     def cells(self) -> Iterator[Cell]:
         """All cells, in order, each made when it is asked for."""
-        return map(self.cell, self.points())
+        shared = Shared()
+        return (self.cell(point, shared) for point in self.points())
 
-    def cell(self, axes: Point) -> Cell:
-        """One cell."""
+    def cell(self, axes: Point, shared: Shared | None = None) -> Cell:
+        """One cell, which may share what is alike with others."""
         where = f"{self.origin}: cell {called(axes)}" if self.sweep.axes else self.origin
         scenario = self.base
         # An algorithm is set before its parameters, whichever axis comes first.
@@ -189,15 +191,15 @@ class Matrix:
             if matches(condition, axes):
                 for key, path in override.paths.items():
                     scenario = _set(scenario, path, override.set[key], where)
-        return Cell(axes, self._changed(scenario, where))
+        return Cell(axes, self._changed(scenario, where, shared))
 
-    def _changed(self, scenario: Mapping[str, Any], where: str) -> Scenario:
+    def _changed(self, scenario: Mapping[str, Any], where: str, shared: Shared | None) -> Scenario:
         """The scenario with the changes."""
         changed = scenario
         for path, value in self.changes.items():
             changed = _set(changed, path, value, f"--set {path.text}")
         try:
-            return from_data(changed, where, self.folder)
+            return from_data(changed, where, self.folder, shared)
         except InputError:
             from_data(scenario, where, self.folder)
             self._blame(scenario, where)
