@@ -17,6 +17,7 @@ from typing import Any
 
 from sojourn.backends.identity import Identity
 from sojourn.runs import Run
+from sojourn.store.known import Known
 
 #: Marks the file as a journal of Sojourn's; the letters "Sjrn".
 APPLICATION = 0x536A726E
@@ -26,6 +27,9 @@ PATIENCE = 60
 
 #: Keys that are looked for at once.
 CHUNK = 500
+
+#: All keys are read, some rows at a time, when more than a twentieth of them has been asked for.
+MANY, ROWS = 20, 10_000
 
 _TABLES = f"""
 PRAGMA journal_mode = wal;
@@ -113,6 +117,11 @@ class Journal:
     def __init__(self, path: Path, *, wholly: bool = False) -> None:
         self._numbers: dict[Identity, int] = {}
         self._checked = False
+        #: The keys of finished runs, if they have been read and may be; how many were asked for, and how many are enough to read
+        #: them; and what other processes had done.
+        self._known: Known | None = None
+        self._enough: int | None = None
+        self._may_know, self._asked, self._others = True, 0, 0
         self._database = _connect(path)
         try:
             self._check()
@@ -181,7 +190,32 @@ class Journal:
     def among(self, keys: Sequence[str]) -> set[str]:
         """Those of some runs that have finished."""
         self._check_finished()
-        return {key.hex() for (key,) in self._of_keys("SELECT key FROM finished", keys)}
+        known = self._known_among(keys)
+        unknown = [key for key in keys if key not in known] if len(known) < len(keys) else []
+        return known | {key.hex() for (key,) in self._of_keys("SELECT key FROM finished", unknown)}
+
+    def _known_among(self, keys: Sequence[str]) -> set[str]:
+        """Those that had finished when all keys were read, which is done once many have been asked for.
+
+        What has finished since is not among them. When a run may have been taken away since, none is.
+        """
+        self._asked += len(keys)
+        if self._enough is None:
+            self._enough = self.finished() // MANY
+        if self._known is None and self._may_know and self._asked > self._enough:
+            self._others = self._value("PRAGMA data_version")
+            rows = self._database.execute("SELECT key FROM finished ORDER BY key")
+            self._known = Known(b"".join(key for (key,) in some) for some in iter(lambda: rows.fetchmany(ROWS), []))
+        if self._known is None:
+            return set()
+        if self._value("PRAGMA data_version") != self._others:  # of other processes, whatever they did
+            self._forget_known()
+            return set()
+        return self._known.among(keys)
+
+    def _forget_known(self) -> None:
+        """Keys are not read again: what changes once is likely to change often."""
+        self._known, self._may_know = None, False
 
     def finished(self) -> int:
         """How many runs have finished."""
@@ -202,6 +236,7 @@ class Journal:
             query = f"INSERT OR REPLACE INTO superseded SELECT key, 0 FROM finished WHERE {same}"
             if self._database.execute(query, values).rowcount:
                 self._database.execute(f"DELETE FROM finished WHERE {same}", values)
+                self._forget_known()
             # It may itself have been superseded, and be made again.
             if self._database.execute("DELETE FROM superseded WHERE key = ?", (key,)).rowcount:
                 self._database.execute("DELETE FROM journal WHERE key = ?", (key,))
@@ -287,6 +322,7 @@ class Journal:
 
     def drop(self, key: str) -> None:
         """Drops a run whose record is of no use, so that it counts as not made."""
+        self._forget_known()
         with self._transaction():
             for table in ("journal", "finished"):
                 self._database.execute(f"DELETE FROM {table} WHERE key = ?", (bytes.fromhex(key),))
@@ -301,6 +337,7 @@ class Journal:
 
     def lose_files(self) -> int:
         """Drops all runs whose records were in Parquet files, and says how many these were."""
+        self._forget_known()
         with self._transaction():
             lost = self._database.execute("DELETE FROM finished WHERE key NOT IN (SELECT key FROM journal)").rowcount
             self._database.execute("DELETE FROM superseded WHERE key NOT IN (SELECT key FROM journal)")
