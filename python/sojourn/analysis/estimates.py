@@ -93,7 +93,8 @@ class _Sums:
         """Adds numbers, each to the group whose place among some ``groups`` it has; nulls are left out."""
         if numbers.null_count():
             of, numbers = of[numbers.is_not_null().to_numpy()], numbers.drop_nulls()
-        values = numbers.cast(pl.Float64).to_numpy()
+        # A cast takes long even where there is nothing to do.
+        values = (numbers if numbers.dtype == pl.Float64 else numbers.cast(pl.Float64)).to_numpy()
         first, count = self._first[groups], self._count[groups]
         if not count.all():
             found, rows = np.unique(of, return_index=True)

@@ -29,6 +29,9 @@ from sojourn.study.design import Study
 #: Cells that a page shows at most, about 10 kB each, and cells whose specifications are read at most.
 MOST_CELLS, MOST_SPECIFICATIONS = 1000, 2000
 
+#: Columns with the number of runs, and of different seeds; no axis is called so.
+_RUNS, _SEEDS = "=runs", "=seeds"
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -200,16 +203,15 @@ def _campaign(directory: Path, store: Store, provenance: Sequence[Provenance]) -
     every_run = store.scan("runs")
     names = comparison.axes_of(every_run.head(0).collect())
     runs = every_run.select("key", "seed", BACKEND, *names)
-    shape = pl.concat_list(pl.col(axis).is_null() for axis in names).cast(pl.List(pl.String)).list.join("").alias("shape")
-    counted = runs.group_by(shape).agg(pl.len().alias("runs")).sort("runs", "shape", descending=[True, False])
-    shapes = counted.collect(engine="streaming")
-    if not shapes.height:
+    counted = runs.group_by(pl.col(names).is_null()).agg(pl.len().alias(_RUNS)).collect(engine="streaming")
+    if not counted.height:
         raise InputError(f"{directory}: no runs")
-    chosen = runs.filter(shape == shapes["shape"][0])
-    absent = chosen.select(pl.col(names).null_count()).collect(engine="streaming").row(0, named=True)
-    axes = [name for name in names if not absent[name]]
-    cells = chosen.group_by(*axes, BACKEND).agg(pl.len().alias("number"), pl.col("seed").n_unique().alias("different"))
-    twice = cells.filter(pl.col("number") > pl.col("different")).sort(*axes, BACKEND).head(1).collect(engine="streaming")
+    most = counted.sort(-pl.col(_RUNS).cast(pl.Int64), *names).row(0, named=True)
+    axes = [name for name in names if not most[name]]
+    chosen = runs.filter(pl.col(name).is_null() if most[name] else pl.col(name).is_not_null() for name in names)
+    grouped = chosen.group_by(*axes, BACKEND).agg(pl.len().alias(_RUNS), pl.col("seed").n_unique().alias(_SEEDS))
+    cells = grouped.collect(engine="streaming")
+    twice = cells.filter(pl.col(_RUNS) > pl.col(_SEEDS)).sort(*axes, BACKEND).head(1)
     if twice.height:
         cell = twice.select(axes).row(0, named=True)
         seeds = (
@@ -221,9 +223,9 @@ def _campaign(directory: Path, store: Store, provenance: Sequence[Provenance]) -
         )
         again = f"holds several runs of {called(cell)} with seed {seeds[0]}"
         raise InputError(f"{directory}: {again}; keep each campaign in a directory of its own")
-    keys = None if shapes["runs"][0] == len(store) else chosen.select("key").collect(engine="streaming")["key"]
+    keys = None if most[_RUNS] == len(store) else chosen.select("key").collect(engine="streaming")["key"]
     result = store.result(axes, None if keys is None else lambda: iter(keys))
-    if chosen.select(pl.col(BACKEND).n_unique()).collect(engine="streaming").item() > 1:
+    if cells[BACKEND].n_unique() > 1:
         result = beside(result)
     shown = Drawn.of(result, order=provenance_order(provenance)).axes
     return Contents(directory, result, shown, provenance, None, [])
