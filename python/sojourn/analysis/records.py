@@ -5,7 +5,7 @@ a small part of the time that it takes run by run.
 """
 
 import math
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,9 @@ from sojourn import catalogue, metrics, specification
 from sojourn.analysis.frames import own
 from sojourn.backends import result as backend
 from sojourn.backends.result import RECORDED, RunResult
+from sojourn.metrics import formulas
 from sojourn.metrics.metric import Metric
-from sojourn.metrics.observation import Observation, observe, places
+from sojourn.metrics.observation import Arrays, Observation, observe, places
 from sojourn.metrics.over_time import latest_change
 from sojourn.names import BACKEND
 from sojourn.runs import Run
@@ -42,31 +43,56 @@ class Record:
 
 
 def of_run(run: Run, result: RunResult) -> Record:
-    """The record of a single run.
+    """The record of a single run; see ``of_runs``."""
+    (record,) = of_runs([run], [result])
+    return record
+
+
+def of_runs(runs: Sequence[Run], results: Sequence[RunResult]) -> list[Record]:
+    """The records of several runs, whose flows become arrays all at once.
 
     Raises:
-        RunFailed: a metric is infinite or not a number.
+        RunFailed: a metric of one of them is infinite or not a number.
     """
+    flows = pl.concat([result.flows for result in results])
+    columns, labels, algorithms = Arrays.of_frame(flows), flows["flow_group"].to_list(), flows["algorithm"].to_list()
+    of_run, of_group = metrics.of_run(), metrics.of_group()
+    records: list[Record] = []
+    first = 0
+    for run, result in zip(runs, results, strict=True):
+        rows = slice(first, first + result.flows.height)
+        first = rows.stop
+        seen = _seen(run, result, columns.of(rows))
+        found = _computed(of_run, seen)
+        summary, groups = _summary(run, result, seen, found), _of_groups(of_group, seen, found, labels[rows], algorithms[rows])
+        axes = {axis: label for axis, label in run.axes.items() if axis != BACKEND}  # a column of its own
+        series = result.queue_series, result.flow_series, result.recorded
+        records.append(Record(run.key, axes, run.seed, summary, groups, result.flows, result.queues, result.transfers, *series))
+    return records
+
+
+def _seen(run: Run, result: RunResult, columns: Arrays) -> Observation:
     spec = run.specification
-    window = (spec["duration"] - spec["warm_up"]) / PICOSECONDS
-    rate = specification.bottleneck_rate(spec)
+    rate, opens = specification.bottleneck_rate(spec), spec["warm_up"] / PICOSECONDS
     in_window = result.transfers
     if in_window.height:
-        in_window = in_window.filter(pl.col("completed") >= spec["warm_up"] / PICOSECONDS)
-    seen = observe(
+        in_window = in_window.filter(pl.col("completed") >= opens)
+    return observe(
         result.flows,
         result.queues,
         in_window,
-        window,
+        _window(run),
         None if rate is None else rate / 1e6,
         result.flow_series,
-        spec["warm_up"] / PICOSECONDS,
+        opens,
         latest_change(spec["links"]) / PICOSECONDS,
+        columns,
     )
-    series = result.queue_series, result.flow_series, result.recorded
-    summary, groups = _summary(run, result, seen, window), _of_groups(result.flows, seen)
-    axes = {axis: label for axis, label in run.axes.items() if axis != BACKEND}  # a column of its own
-    return Record(run.key, axes, run.seed, summary, groups, result.flows, result.queues, result.transfers, *series)
+
+
+def _window(run: Run) -> float:
+    """The length of the measuring window, s."""
+    return (run.specification["duration"] - run.specification["warm_up"]) / PICOSECONDS
 
 
 def assemble(records: Sequence[Record], axes: Sequence[str]) -> dict[str, pl.DataFrame]:
@@ -130,59 +156,67 @@ def _long(frames: Sequence[pl.DataFrame], kind: str, which: str) -> pl.DataFrame
     )
 
 
-def _never_established(flows: pl.DataFrame) -> int:
+def _never_established(flows: pl.DataFrame, columns: Arrays) -> int:
     """TCP flows whose SYN was never answered; rate-based sources open no connection."""
-    if not flows["established"].null_count():
+    never = np.isnan(columns["established"])
+    if not never.any():
         return 0
     rate_based = {control.name for control in catalogue.load().congestion_controls if control.rate_based}
-    never = flows["algorithm"].filter(flows["established"].is_null())
-    return sum(algorithm not in rate_based for algorithm in never)
+    return sum(algorithm not in rate_based for algorithm in flows["algorithm"].filter(never))
 
 
-def _computed(every: Sequence[Metric], seen: Observation) -> dict[str, float | None]:
+def _computed(every: Iterable[Metric], seen: Observation) -> dict[str, float | None]:
     values = {metric.name: metric.compute(seen) for metric in every}
     if not math.isfinite(sum(filter(None, values.values()))):
         backend.check_finite({name: [value] for name, value in values.items()})
     return values
 
 
-def _of_groups(flows: pl.DataFrame, seen: Observation) -> list[dict[str, Any]]:
-    """The rows of ``groups``, in order of the groups' first flows."""
-    algorithms = flows["algorithm"].to_list()
+def _of_groups(
+    every: Sequence[Metric],
+    seen: Observation,
+    of_run: Mapping[str, float | None],
+    labels: Sequence[str],
+    algorithms: Sequence[str],
+) -> list[dict[str, Any]]:
+    """The rows of ``groups``, in order of the groups' first flows; a group that is all of the run has its metrics."""
     rows = []
-    for group, members in places(flows["flow_group"]):
-        of_group = seen if len(members) == flows.height else seen.of(members)
+    for group, members in places(labels):
+        whole = len(members) == len(labels)
+        known, of_group = (of_run, seen) if whole else ({}, seen.of(members))
+        found = {**known, **_computed((metric for metric in every if metric.name not in known), of_group)}
         rows.append(
             {
                 "flow_group": group,
                 "algorithm": "+".join(dict.fromkeys(algorithms[member] for member in members)),
                 "flow_count": len(members),
                 "long_lived_count": int(of_group.flows["long_lived"].sum()),
-                **_computed(metrics.of_group(), of_group),
-                "timeouts": _total(flows["timeouts"][members]),
+                **{metric.name: found[metric.name] for metric in every},
+                "timeouts": _timeouts(of_group),
             }
         )
     return rows
 
 
-def _total(counts: pl.Series) -> int | None:
+def _timeouts(seen: Observation) -> int | None:
     """The sum over flows; null if a backend could not count it for one of them."""
-    return None if counts.null_count() else int(counts.sum())
+    counted = formulas.count(seen.flows["timeouts"])
+    return None if counted is None else int(counted)
 
 
-def _summary(run: Run, result: RunResult, seen: Observation, window: float) -> dict[str, Any]:
+def _summary(run: Run, result: RunResult, seen: Observation, found: Mapping[str, float | None]) -> dict[str, Any]:
     return {
         "backend": run.backend.name,
         "backend_version": run.backend.version,
         "backend_digest": run.backend.digest,
         "simulated_s": run.simulated_seconds,
-        "window_s": window,
+        "window_s": _window(run),
         "flow_count": result.flows.height,
         "long_lived_count": int(seen.flows["long_lived"].sum()),
         "bottleneck_mbps": seen.bottleneck_mbps,
-        **_computed(metrics.of_run(), seen),
-        "timeouts": _total(result.flows["timeouts"]),
-        "never_established": _never_established(result.flows),
+        **found,
+        "timeouts": _timeouts(seen),
+        "never_established": _never_established(result.flows, seen.flows),
         "aborted": result.flows["aborted"].count(),
         "events": result.events,
         "data_packets_delivered": result.data_packets_delivered,

@@ -1,6 +1,6 @@
 """What the metrics of a run are computed from."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -32,7 +32,7 @@ class Arrays(dict[str, Any]):
         array = self[name] = self._array(name)
         return array
 
-    def of(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "Arrays":
+    def of(self, rows: NDArray[np.intp] | NDArray[np.bool_] | slice) -> "Arrays":
         """The same of some rows."""
         return Arrays(lambda name: self[name][rows])
 
@@ -60,7 +60,9 @@ class Observation:
         return replace(
             self,
             flows=self.flows.of(flows),
-            transfers=self.transfers.of(np.isin(self.transfers["flow"], flows)),
+            transfers=self.transfers.of(np.isin(self.transfers["flow"], flows))
+            if len(self.transfers["flow"])
+            else self.transfers,
             samples=None if self.samples is None else self.samples.of(flows),
         )
 
@@ -74,6 +76,7 @@ def observe(
     flow_series: pl.DataFrame | None = None,
     opens: float = 0.0,
     changed: float = 0.0,
+    columns: Arrays | None = None,
 ) -> Observation:
     """Prepares a run's frames for metrics of all its flows.
 
@@ -86,17 +89,29 @@ def observe(
         flow_series: samples of the flows; without them there are no values over time.
         opens: when the measuring window opens, s.
         changed: when a link changes for the last time, s.
+        columns: those of the flows, if they are arrays already.
     """
-    seen = Arrays.of_frame(flows, throughput=throughput_mbps(flows["bytes_delivered"].to_numpy(), window))
-    kinds = transfers["kind"].cast(pl.Enum(KINDS)).to_physical().to_numpy().astype(np.intp)
+    seen = Arrays.of_frame(flows) if columns is None else columns
+    seen["throughput"] = throughput_mbps(seen["bytes_delivered"], window)
     return Observation(
         flows=seen,
         all_flows=seen,
-        transfers=Arrays.of_frame(transfers, kind=kinds, query=queries(flows, transfers)),
+        transfers=_transfers(flows, transfers),
         samples=None if flow_series is None else sampled(flow_series, flows, opens, changed),
         bottleneck_mbps=bottleneck_mbps,
         bottleneck=queues.row(0, named=True) if queues.height else None,
     )
+
+
+def _transfers(flows: pl.DataFrame, transfers: pl.DataFrame) -> Arrays:
+    if not transfers.height:  # Most runs have none, and are short.
+        return _NO_TRANSFERS
+    kinds = transfers["kind"].cast(pl.Enum(KINDS)).to_physical().to_numpy().astype(np.intp)
+    return Arrays.of_frame(transfers, kind=kinds, query=queries(flows, transfers))
+
+
+#: The columns of no rows.
+_NO_TRANSFERS = Arrays(lambda _: np.empty(0))
 
 
 def queries(flows: pl.DataFrame, transfers: pl.DataFrame) -> NDArray[np.intp]:
@@ -104,8 +119,6 @@ def queries(flows: pl.DataFrame, transfers: pl.DataFrame) -> NDArray[np.intp]:
 
     A query is put to all flows of a group of several at the same moment, and each answers it once.
     """
-    if not transfers.height:  # Most runs have none, and are short.
-        return np.empty(0, dtype=np.intp)
     sizes = flows.group_by("flow_group").agg(pl.len().alias("flows_of_group"))
     asked = ["flow_group", "kind", "start"]
     found = transfers.join(sizes, on="flow_group", how="left", maintain_order="left").select(
@@ -124,10 +137,10 @@ def _array(column: pl.Series) -> NDArray[Any]:
     return (column if column.dtype == pl.Boolean else column.cast(pl.Float64)).to_numpy()
 
 
-def places(labels: pl.Series) -> Iterator[tuple[str, NDArray[np.intp]]]:
+def places(labels: Iterable[str]) -> Iterator[tuple[str, NDArray[np.intp]]]:
     """The groups that a label of each flow makes, in order of their first flows, and the places of their flows."""
     found: dict[str, list[int]] = {}
-    for place, label in enumerate(labels.to_list()):
+    for place, label in enumerate(labels):
         found.setdefault(label, []).append(place)
     for label, members in found.items():
         yield label, np.array(members, dtype=np.intp)

@@ -132,6 +132,8 @@ def _last_answers(seen: "Observation") -> "Array":
     """How long each query took: until the last of its answers, which all began at the same moment."""
     import numpy as np
 
+    if not len(seen.transfers["query"]):  # Most runs have none.
+        return np.empty(0)
     answers = seen.transfers["query"] >= 0
     _, places = np.unique(seen.transfers["query"][answers], return_inverse=True)
     longest = np.zeros(places.max(initial=-1) + 1)
