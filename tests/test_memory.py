@@ -177,11 +177,15 @@ def test_panic_ends_one_run(scenario_file: ScenarioFile, tmp_path: Path, monkeyp
             raise failing[tried[-1]]
         return whole(specification, cancellation)
 
+    def several(*_: Any) -> Any:
+        raise PanicException("one of several")
+
     command = ["run", str(scenario_file()), "--seeds", "4", "--out", str(tmp_path / "out")]
     # Of the simulator as it is imported there.
     monkeypatch.setattr(type(backends.named("simulator")), "check", lambda *_: None)
     with monkeypatch.context() as broken:
         broken.setattr(_engine, "run", engine)
+        broken.setattr(_engine, "run_all", several)
         assert status(command) == 1
     lines = capfd.readouterr().err.splitlines()
     assert lines[0].startswith("2 of 4 runs succeeded, 2 failed; ")
@@ -194,5 +198,6 @@ def test_panic_ends_one_run(scenario_file: ScenarioFile, tmp_path: Path, monkeyp
     tried.clear()
     with monkeypatch.context() as mended:
         mended.setattr(_engine, "run", engine)
+        mended.setattr(_engine, "run_all", several)
         assert status(command) == 0
     assert sorted(tried) == [2, 3]

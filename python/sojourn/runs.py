@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 from sojourn import _engine
 from sojourn.backends.identity import Identity
@@ -24,6 +25,21 @@ class Run:
     seed: int
     specification: RunSpecification
     backend: Identity
+
+    @classmethod
+    def of(
+        cls,
+        axes: Mapping[str, str],
+        seed: int,
+        specification: RunSpecification,
+        backend: Identity,
+        text: str,
+        cost: float,
+    ) -> Self:
+        """A run whose text and cost are known."""
+        run = cls(axes, seed, specification, backend)
+        vars(run).update(text=text, cost=cost)
+        return run
 
     @cached_property
     def request(self) -> str:

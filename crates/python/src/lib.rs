@@ -100,11 +100,34 @@ fn run<'py>(
     let specification = parse(specification)?;
     let flag = cancellation.map_or_else(Arc::default, |cancellation| Arc::clone(&cancellation.flag));
     let (simulation, recorded) = plugins::build(py, &specification, plugins)?;
-    match py.detach(|| simulation.run(&flag)) {
-        Err(Stopped::Failed(complaint)) => Err(PluginFailed::new_err(complaint)),
-        Err(Stopped::Cancelled) => Err(Cancelled::new_err("the run was cancelled")),
-        Err(Stopped::TooLarge(reason)) => Err(PyMemoryError::new_err(reason)),
-        Ok(result) => columns::to_python(py, &specification, &result, &recorded),
+    let result = py.detach(|| simulation.run(&flag)).map_err(stopped)?;
+    columns::to_python(py, &specification, &result, &recorded)
+}
+
+/// Simulates several runs without plugins, one after the other, for less than running each costs. The first that fails ends all.
+#[pyfunction]
+fn run_all<'py>(
+    py: Python<'py>,
+    specifications: Vec<String>,
+    cancellation: &Cancellation,
+) -> PyResult<Bound<'py, PyDict>> {
+    let runs = py.detach(|| {
+        let one = |text: &String| {
+            let specification = parse(text)?;
+            let simulation = Simulation::new(&specification).map_err(SpecificationError::new_err)?;
+            let result = simulation.run(&cancellation.flag).map_err(stopped)?;
+            Ok((specification, result))
+        };
+        specifications.iter().map(one).collect::<PyResult<Vec<_>>>()
+    })?;
+    columns::all_to_python(py, &runs)
+}
+
+fn stopped(stopped: Stopped) -> PyErr {
+    match stopped {
+        Stopped::Failed(complaint) => PluginFailed::new_err(complaint),
+        Stopped::Cancelled => Cancelled::new_err("the run was cancelled"),
+        Stopped::TooLarge(reason) => PyMemoryError::new_err(reason),
     }
 }
 
@@ -203,6 +226,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(memory, module)?)?;
     module.add_function(wrap_pyfunction!(panicked_at, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(run_all, module)?)?;
     module.add_function(wrap_pyfunction!(base_round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(flow_starts, module)?)?;
     module.add_function(wrap_pyfunction!(layout, module)?)?;

@@ -1,6 +1,6 @@
 """What a backend is, and what some of them can do besides."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -80,6 +80,18 @@ class SteppedRun(Protocol):
 
     def result(self) -> RunResult:
         """The result, once the last moment has been shown."""
+        ...
+
+
+@runtime_checkable
+class Batching(Backend, Protocol):
+    """A backend that carries out several short runs at once for less than each costs alone."""
+
+    def run_all(self, runs: Sequence[str], /) -> Sequence[RunResult]:
+        """Carries out runs without plugins, which are given as the texts of their specifications; see ``Backend.run``.
+
+        What goes wrong in one of them is raised, and there is no result of any.
+        """
         ...
 
 

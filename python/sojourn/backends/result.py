@@ -1,8 +1,9 @@
 """What every backend returns: frames of fixed columns, whatever made them."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, repeat
 from typing import Any
 
 import polars as pl
@@ -75,3 +76,11 @@ def frame(columns: Mapping[str, Any], schema: pl.Schema) -> pl.DataFrame:
     return pl.DataFrame(
         [pl.Series(name, column, dtype=kind) for column, (name, kind) in zip(listed, schema.items(), strict=True)]
     )
+
+
+def split(rows: pl.DataFrame, heights: Sequence[int]) -> Iterator[pl.DataFrame]:
+    """Frames that stand under one another, by how many rows each has."""
+    if not rows.height:
+        return repeat(rows, len(heights))
+    firsts = accumulate(heights, initial=0)
+    return (rows.slice(first, height) for first, height in zip(firsts, heights, strict=False))

@@ -2,7 +2,7 @@
 
 import contextlib
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import polars as pl
 from sojourn import _engine, specification
 from sojourn.backends.backend import CONNECTIONS, MOMENT_FLOWS, MOMENT_QUEUES, Moment
 from sojourn.backends.identity import Identity
-from sojourn.backends.result import FRAMES, RunResult, frame
+from sojourn.backends.result import FRAMES, RunResult, frame, split
 from sojourn.errors import PANIC, InputError, RunCancelled, RunFailed
 from sojourn.plugins.source import LINUX
 from sojourn.scenario.given import Given
@@ -68,6 +68,12 @@ class Simulator:
         with complaints():
             tables = _engine.run(specification.text(run), self._cancellation)
         return result_of(tables)
+
+    def run_all(self, runs: Sequence[str], /) -> Sequence[RunResult]:
+        """See ``Batching.run_all``."""
+        with complaints():
+            tables = _engine.run_all(runs, self._cancellation)
+        return results_of(tables)
 
     def _elsewhere(self, run: RunSpecification) -> Mapping[str, Mapping[str, Any]]:
         """What the engine of another process finds."""
@@ -210,3 +216,13 @@ def result_of(tables: Mapping[str, Mapping[str, Any]]) -> RunResult:
     summary = tables["summary"]
     frames = {name: frame(tables[name], columns) for name, columns in FRAMES.items()}
     return RunResult(**frames, events=summary["events"], data_packets_delivered=summary["data_packets_delivered"])
+
+
+def results_of(tables: Mapping[str, Mapping[str, Any]]) -> Sequence[RunResult]:
+    """The engine's columns of several runs as frames of each."""
+    summary = tables["summary"]
+    parts = {name: split(frame(tables[name], columns), tables["rows"][name]) for name, columns in FRAMES.items()}
+    return [
+        RunResult(**dict(zip(parts, frames, strict=True)), events=events, data_packets_delivered=delivered)
+        for *frames, events, delivered in zip(*parts.values(), summary["events"], summary["data_packets_delivered"], strict=True)
+    ]

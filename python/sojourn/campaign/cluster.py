@@ -6,7 +6,7 @@ another one, and a line says so; one that several workers were lost with has fai
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from queue import Empty, SimpleQueue
@@ -59,8 +59,8 @@ class Cluster:
         """Leaves the cluster as it is and lets go of it."""
         self._client.close()
 
-    def execute(self, runs: Iterable[Run]) -> Generator[Outcome]:
-        """Carries out all runs; see ``execution.execute``."""
+    def execute(self, runs: Iterable[Run]) -> Generator[Sequence[Outcome]]:
+        """Carries out all runs; see ``execution.execute_together``."""
         threads = sum(self._client.nthreads().values())
         loop = self._client.sync(_running_loop)
         handed_out: WeakSet[distributed.Future[bytes]] = WeakSet()
@@ -72,9 +72,9 @@ class Cluster:
             return asyncio.run_coroutine_threadsafe(self._result(future), loop)
 
         try:
-            for outcome in flow(runs, submit, max(LEAST_AHEAD, AHEAD * threads)):
+            for run, result in flow(runs, submit, max(LEAST_AHEAD, AHEAD * threads)):
                 self._say_what_was_lost()
-                yield outcome
+                yield [Outcome(run, result)]
             self._say_what_was_lost()
         except self._lost as error:
             raise ClusterLost(f"the cluster at {self._address} is lost: {str(error) or 'the scheduler is gone'}") from None

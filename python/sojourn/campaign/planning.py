@@ -4,7 +4,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, tee
 
 from sojourn import backends, names
 from sojourn.backends.backend import Backend
@@ -47,9 +47,9 @@ class PlannedCell:
     def runs(self, numbers: Iterable[int]) -> Iterator[Run]:
         """Runs by their numbers: the first is 0 and has the cell's seed, the others count up from it."""
         specified: RunSpecification = json.loads(self._text)
-        for number in numbers:
-            seed = self.seed + number
-            yield Run(self.axes, seed, with_seed(specified, seed), self.backend)
+        seeds, again = tee(self.seed + number for number in numbers)
+        for seed, text in zip(seeds, specification.texts(self._text, again), strict=True):
+            yield Run.of(self.axes, seed, with_seed(specified, seed), self.backend, text, self.cost)
 
     def run(self) -> Run:
         """The first run."""

@@ -11,7 +11,7 @@ from sojourn.analysis.several_backends import beside
 from sojourn.backends.backend import Backend
 from sojourn.backends.identity import Identity
 from sojourn.campaign import precision
-from sojourn.campaign.execution import Execute, execute
+from sojourn.campaign.execution import Execute, execute_together
 from sojourn.campaign.observer import Observer, Tally
 from sojourn.campaign.outcome import CampaignOutcome, Imprecise, Outcome
 from sojourn.campaign.planning import Plan, PlannedCell
@@ -53,8 +53,8 @@ def run(
     store.begin([axis for axis in planned.axes if axis != BACKEND])
     observer.planned(planned, stale(planned, store))
 
-    def here(runs: Iterable[Run]) -> Generator[Outcome]:
-        return execute(runs, backend, jobs, observer.notify)
+    def here(runs: Iterable[Run]) -> Generator[Sequence[Outcome]]:
+        return execute_together(runs, backend, jobs, observer.notify)
 
     def carry_out(batch: Plan) -> CampaignOutcome:
         return _carry_out(batch, store, elsewhere or here, observer)
@@ -104,11 +104,14 @@ def _carry_out(batch: Plan, store: RunStore, execute: Execute, observer: Observe
             for first in range(0, batch.repetitions, CHUNK):
                 yield cell, first, list(islice(keys, CHUNK))
 
+    def kept(outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
+        store.add_all([(each.run, each.result) for each in outcomes if isinstance(each.result, bytes)])
+        return outcomes
+
     def make(runs: Iterator[Run]) -> None:
-        with closing(execute(runs)) as outcomes:
-            for outcome in outcomes:
+        with closing(execute(runs)) as batches:
+            for outcome in chain.from_iterable(map(kept, batches)):
                 if isinstance(outcome.result, bytes):
-                    store.add(outcome.run, outcome.result)
                     tally.made += 1
                 else:
                     failures.append(outcome)

@@ -146,6 +146,10 @@ class Store(Frames):
         with self._failing():
             self._journal.add(run, record)
 
+    def add_all(self, records: Iterable[tuple[Run, bytes]]) -> None:
+        with self._failing():
+            self._journal.add_all(records)
+
     def consolidate(self) -> Set[str]:
         """Moves the journal's runs to the Parquet files; another process's too. See ``RunStore.consolidate``."""
         with self._failing():

@@ -38,6 +38,10 @@ class InMemory:
     def add(self, run: Run, record: bytes) -> None:
         self._records.setdefault(run.key, record)
 
+    def add_all(self, records: Iterable[tuple[Run, bytes]]) -> None:
+        for run, record in records:
+            self.add(run, record)
+
     def consolidate(self) -> Set[str]:
         """See ``RunStore.consolidate``: nothing is to be done."""
         return set()

@@ -226,24 +226,31 @@ class Journal:
         return int(self._value("SELECT count(*) FROM journal WHERE key IN (SELECT key FROM finished)"))
 
     def add(self, run: Run, record: bytes) -> None:
-        """Adds a run that has finished, unless it is there; what another build of its backend made of it counts no more."""
-        key = bytes.fromhex(run.key)
+        """Adds a run; see ``add_all``."""
+        self.add_all([(run, record)])
+
+    def add_all(self, records: Iterable[tuple[Run, bytes]]) -> None:
+        """Adds runs that have finished, unless they are there; what other builds of their backend made of them counts no more."""
         with self._transaction():
-            if not self._finish(run.key, run.request, run.backend):
-                return
-            same = "request = ? AND key <> ? AND backend IN (SELECT number FROM backends WHERE name = ?)"
-            values = (bytes.fromhex(run.request), key, run.backend.name)
-            query = f"INSERT OR REPLACE INTO superseded SELECT key, 0 FROM finished WHERE {same}"
-            if self._database.execute(query, values).rowcount:
-                self._database.execute(f"DELETE FROM finished WHERE {same}", values)
-                self._forget_known()
-            # It may itself have been superseded, and be made again.
-            if self._database.execute("DELETE FROM superseded WHERE key = ?", (key,)).rowcount:
-                self._database.execute("DELETE FROM journal WHERE key = ?", (key,))
-            labels = json.dumps(dict(run.axes))
-            self._database.execute(
-                "INSERT INTO journal (key, axes, seed, record) VALUES (?, ?, ?, ?)", (key, labels, run.seed, record)
-            )
+            for run, record in records:
+                if self._finish(run.key, run.request, run.backend):
+                    self._add(run, record)
+
+    def _add(self, run: Run, record: bytes) -> None:
+        key = bytes.fromhex(run.key)
+        same = "request = ? AND key <> ? AND backend IN (SELECT number FROM backends WHERE name = ?)"
+        values = (bytes.fromhex(run.request), key, run.backend.name)
+        query = f"INSERT OR REPLACE INTO superseded SELECT key, 0 FROM finished WHERE {same}"
+        if self._database.execute(query, values).rowcount:
+            self._database.execute(f"DELETE FROM finished WHERE {same}", values)
+            self._forget_known()
+        # It may itself have been superseded, and be made again.
+        if self._database.execute("DELETE FROM superseded WHERE key = ?", (key,)).rowcount:
+            self._database.execute("DELETE FROM journal WHERE key = ?", (key,))
+        labels = json.dumps(dict(run.axes))
+        self._database.execute(
+            "INSERT INTO journal (key, axes, seed, record) VALUES (?, ?, ?, ?)", (key, labels, run.seed, record)
+        )
 
     def _finish(self, key: str, request: str, backend: Identity) -> bool:
         """Has a run count; says whether it did not before."""

@@ -36,6 +36,10 @@ class RunStore(Protocol):
         """Keeps the result of a run, an encoded record, unless it is kept already; it supersedes those of other builds."""
         ...
 
+    def add_all(self, records: Iterable[tuple[Run, bytes]]) -> None:
+        """The same of several runs."""
+        ...
+
     def consolidate(self) -> Set[str]:
         """Merges all results into their final files, in order; returns the keys of runs that cannot be read and count no more."""
         ...
