@@ -5,7 +5,7 @@ a small part of the time that it takes run by run.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ import polars as pl
 from sojourn import catalogue, metrics, specification
 from sojourn.analysis.frames import own
 from sojourn.backends import result as backend
-from sojourn.backends.result import RECORDED, RunResult
+from sojourn.backends.result import FLOWS, QUEUES, RECORDED, TRANSFERS, RunResult
 from sojourn.metrics import formulas
 from sojourn.metrics.metric import Metric
 from sojourn.metrics.observation import Arrays, Observation, observe, places
@@ -23,6 +23,9 @@ from sojourn.metrics.over_time import latest_change
 from sojourn.names import BACKEND
 from sojourn.runs import Run
 from sojourn.units import PICOSECONDS
+
+Rows = pl.DataFrame | list[tuple[Any, ...]]
+"""A frame, or its rows if they are few: to make a frame takes as long as a short run, and of many runs no longer."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,8 @@ class Record:
     seed: int
     summary: Mapping[str, Any]
     groups: Sequence[Mapping[str, Any]]
-    flows: pl.DataFrame
-    queues: pl.DataFrame
+    flows: Rows
+    queues: Rows
     transfers: pl.DataFrame
     queue_series: pl.DataFrame
     flow_series: pl.DataFrame
@@ -67,8 +70,13 @@ def of_runs(runs: Sequence[Run], results: Sequence[RunResult]) -> list[Record]:
         summary, groups = _summary(run, result, seen, found), _of_groups(of_group, seen, found, labels[rows], algorithms[rows])
         axes = {axis: label for axis, label in run.axes.items() if axis != BACKEND}  # a column of its own
         series = result.queue_series, result.flow_series, result.recorded
-        records.append(Record(run.key, axes, run.seed, summary, groups, result.flows, result.queues, result.transfers, *series))
+        ends = _few(result.flows), _few(result.queues)
+        records.append(Record(run.key, axes, run.seed, summary, groups, *ends, result.transfers, *series))
     return records
+
+
+def _few(frame: pl.DataFrame) -> Rows:
+    return frame.rows() if frame.height < backend.FEW else frame
 
 
 def _seen(run: Run, result: RunResult, columns: Arrays) -> Observation:
@@ -111,9 +119,9 @@ def assemble(records: Sequence[Record], axes: Sequence[str]) -> dict[str, pl.Dat
     return {
         "runs": pl.concat([labels, summaries], how="horizontal"),
         "groups": pl.concat([labels[_run_of_row([record.groups for record in records])], groups], how="horizontal"),
-        "flows": _labelled(labels, [record.flows for record in records]),
-        "queues": _labelled(labels, [record.queues for record in records]),
-        "transfers": _labelled(labels, [record.transfers for record in records]),
+        "flows": _labelled(labels, [record.flows for record in records], FLOWS),
+        "queues": _labelled(labels, [record.queues for record in records], QUEUES),
+        "transfers": _labelled(labels, [record.transfers for record in records], TRANSFERS),
         "series": _series(labels, records),
     }
 
@@ -126,9 +134,21 @@ def _rows(rows: Sequence[Mapping[str, Any]], name: str) -> pl.DataFrame:
     return pl.DataFrame({column: [row.get(column) for row in rows] for column in schema}, schema=schema)
 
 
-def _labelled(labels: pl.DataFrame, frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """The frames of the runs under one another, each row with its run's labels."""
-    return pl.concat([labels[_run_of_row(frames)], pl.concat(frames)], how="horizontal")
+def _labelled(labels: pl.DataFrame, runs: Sequence[Rows], columns: pl.Schema) -> pl.DataFrame:
+    """The rows of the runs under one another, each with its run's labels."""
+    return pl.concat([labels[_run_of_row(runs)], pl.concat(_frames(runs, columns))], how="horizontal")
+
+
+def _frames(runs: Sequence[Rows], columns: pl.Schema) -> Iterator[pl.DataFrame]:
+    few: list[tuple[Any, ...]] = []
+    for rows in runs:
+        if isinstance(rows, list):
+            few += rows
+        elif rows.height:
+            yield pl.DataFrame(few, columns, orient="row")
+            yield rows
+            few = []
+    yield pl.DataFrame(few, columns, orient="row")
 
 
 def _run_of_row(rows: Sequence[Sized]) -> pl.Series:
@@ -139,13 +159,18 @@ def _series(labels: pl.DataFrame, records: Sequence[Record]) -> pl.DataFrame:
     queues = _long([record.queue_series for record in records], "queue", "link")
     flows = _long([record.flow_series for record in records], "flow", "flow")
     own = [record.recorded for record in records]
-    recorded = pl.concat(own).with_columns(_run_of_row(own)).select("run", *RECORDED)
+    recorded = _stacked(own).with_columns(_run_of_row(own)).select("run", *RECORDED)
     long = pl.concat([queues, flows, recorded]).sort("run", maintain_order=True)
     return pl.concat([labels[long["run"]], long.drop("run")], how="horizontal")
 
 
+def _stacked(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Frames under one another; most have no rows."""
+    return pl.concat([frames[0], *(frame for frame in frames[1:] if frame.height)])
+
+
 def _long(frames: Sequence[pl.DataFrame], kind: str, which: str) -> pl.DataFrame:
-    wide = pl.concat(frames).with_columns(_run_of_row(frames))
+    wide = _stacked(frames).with_columns(_run_of_row(frames))
     return wide.unpivot(index=["run", "time", which], variable_name="measure", value_name="value").select(
         "run",
         "time",

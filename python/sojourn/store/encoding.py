@@ -1,13 +1,14 @@
-"""A record as bytes: its labels, summary and groups as JSON, its frames as Arrow streams, all of it compressed."""
+"""A record as bytes: its labels, summary, groups and what is few rows as JSON, its frames as Arrow streams, all compressed."""
 
 import io
 import json
 import struct
 import zlib
+from typing import Any
 
 import polars as pl
 
-from sojourn.analysis.records import Record
+from sojourn.analysis.records import Record, Rows
 from sojourn.backends.result import FRAMES
 
 #: The frames of a record, without rows.
@@ -23,10 +24,13 @@ _LARGE = 100_000
 
 def encode(record: Record) -> bytes:
     """The record as bytes."""
-    text = json.dumps([record.key, dict(record.axes), record.seed, dict(record.summary), list(record.groups)]).encode()
-    frames: list[pl.DataFrame] = [getattr(record, name) for name in _FRAMES]
+    every: dict[str, Rows] = {name: getattr(record, name) for name in _FRAMES}
+    few = {name: rows for name, rows in every.items() if isinstance(rows, list)}
+    told = [record.key, dict(record.axes), record.seed, dict(record.summary), list(record.groups), few]
+    frames = [frame for frame in every.values() if isinstance(frame, pl.DataFrame)]
     large = sum(frame.estimated_size() for frame in frames) >= _LARGE
-    parts = [text, *(_stream(frame, large) for frame in frames)]
+    streams = (b"" if isinstance(rows, list) else _stream(rows, large) for rows in every.values())
+    parts = [json.dumps(told).encode(), *streams]
     return zlib.compress(_HEAD.pack(*map(len, parts)) + b"".join(parts), 0 if large else 1)
 
 
@@ -45,8 +49,13 @@ def decode(encoded: bytes) -> Record:
         for length in lengths:
             parts.append(body[:length])
             body = body[length:]
-        key, axes, seed, summary, groups = json.loads(bytes(parts[0]))
-        frames = {name: _frame(part, empty) for (name, empty), part in zip(_FRAMES.items(), parts[1:], strict=True)}
+        # Records of earlier builds have no rows here.
+        key, axes, seed, summary, groups, *few = json.loads(bytes(parts[0]))
+        rows = {name: list(map(tuple, listed)) for each in few for name, listed in each.items()}
+        frames: dict[str, Any] = {
+            name: rows[name] if name in rows else _frame(part, empty)
+            for (name, empty), part in zip(_FRAMES.items(), parts[1:], strict=True)
+        }
     except (zlib.error, struct.error, OSError, pl.exceptions.PolarsError) as error:
         raise ValueError(f"not a record: {error}") from None
     return Record(key, axes, seed, summary, groups, **frames)
