@@ -5,7 +5,7 @@ a small part of the time that it takes run by run.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 
 from sojourn import catalogue, metrics, specification
-from sojourn.analysis.frames import own
+from sojourn.analysis.frames import NAMES, own
 from sojourn.backends import result as backend
-from sojourn.backends.result import FLOWS, QUEUES, RECORDED, TRANSFERS, RunResult
+from sojourn.backends.result import FRAMES, RECORDED, RunResult
 from sojourn.metrics import formulas
 from sojourn.metrics.metric import Metric
 from sojourn.metrics.observation import Arrays, Observation, observe, places
@@ -59,6 +59,8 @@ def of_runs(runs: Sequence[Run], results: Sequence[RunResult]) -> list[Record]:
     """
     flows = pl.concat([result.flows for result in results])
     columns, labels, algorithms = Arrays.of_frame(flows), flows["flow_group"].to_list(), flows["algorithm"].to_list()
+    empty = {name for name in flows.columns if flows[name].null_count() == flows.height}
+    empty |= {name for name in ("transfers", "flow_series") if not any(getattr(result, name).height for result in results)}
     of_run, of_group = metrics.of_run(), metrics.of_group()
     records: list[Record] = []
     first = 0
@@ -66,8 +68,9 @@ def of_runs(runs: Sequence[Run], results: Sequence[RunResult]) -> list[Record]:
         rows = slice(first, first + result.flows.height)
         first = rows.stop
         seen = _seen(run, result, columns.of(rows))
-        found = _computed(of_run, seen)
-        summary, groups = _summary(run, result, seen, found), _of_groups(of_group, seen, found, labels[rows], algorithms[rows])
+        found = _computed(of_run, seen, empty)
+        groups = _of_groups(of_group, seen, empty, found, labels[rows], algorithms[rows])
+        summary = _summary(run, result, seen, found)
         axes = {axis: label for axis, label in run.axes.items() if axis != BACKEND}  # a column of its own
         series = result.queue_series, result.flow_series, result.recorded
         ends = _few(result.flows), _few(result.queues)
@@ -103,8 +106,8 @@ def _window(run: Run) -> float:
     return (run.specification["duration"] - run.specification["warm_up"]) / PICOSECONDS
 
 
-def assemble(records: Sequence[Record], axes: Sequence[str]) -> dict[str, pl.DataFrame]:
-    """The frames of several runs, in their order; a run without one of the axes has null there."""
+def assemble(records: Sequence[Record], axes: Sequence[str], names: Sequence[str] = NAMES) -> dict[str, pl.DataFrame]:
+    """The frames of several runs, or some of them, in the runs' order; a run without one of the axes has null there."""
     labels = pl.DataFrame(
         {
             "key": [record.key for record in records],
@@ -114,23 +117,31 @@ def assemble(records: Sequence[Record], axes: Sequence[str]) -> dict[str, pl.Dat
         schema={"key": pl.String(), **dict.fromkeys(axes, pl.String()), "seed": pl.Int64()},
     )
     labels = labels.with_columns(pl.Series(BACKEND, [record.summary[BACKEND] for record in records], pl.String()))
-    summaries = _rows([record.summary for record in records], "runs")
-    groups = _rows([row for record in records for row in record.groups], "groups")
-    return {
-        "runs": pl.concat([labels, summaries], how="horizontal"),
-        "groups": pl.concat([labels[_run_of_row([record.groups for record in records])], groups], how="horizontal"),
-        "flows": _labelled(labels, [record.flows for record in records], FLOWS),
-        "queues": _labelled(labels, [record.queues for record in records], QUEUES),
-        "transfers": _labelled(labels, [record.transfers for record in records], TRANSFERS),
-        "series": _series(labels, records),
-    }
+    return {name: _frame(name, records, labels) for name in names}
+
+
+def _frame(name: str, records: Sequence[Record], labels: pl.DataFrame) -> pl.DataFrame:
+    match name:
+        case "runs":
+            return pl.concat([labels, _rows([record.summary for record in records], name)], how="horizontal")
+        case "groups":
+            groups = _rows([row for record in records for row in record.groups], name)
+            return pl.concat([labels[_run_of_row([record.groups for record in records])], groups], how="horizontal")
+        case "series":
+            return _series(labels, records)
+    return _labelled(labels, [getattr(record, name) for record in records], FRAMES[name])
 
 
 def _rows(rows: Sequence[Mapping[str, Any]], name: str) -> pl.DataFrame:
     """Rows of ``runs`` or ``groups``; metrics that a record of another version lacks are null, and others that it has stay."""
     known = own(name)
-    others = dict.fromkeys(column for row in rows for column in row if column not in known and column != BACKEND)
+    kinds = dict.fromkeys(map(tuple, rows))
+    others = dict.fromkeys(column for kind in kinds for column in kind if column not in known and column != BACKEND)
     schema = {**known, **dict.fromkeys(others, pl.Float64())}
+    if len(kinds) == 1:  # Those of one version, which need not be looked up one by one.
+        whole = dict(zip(rows[0], zip(*(row.values() for row in rows), strict=True), strict=True))
+        if whole.keys() >= schema.keys():
+            return pl.DataFrame({column: whole[column] for column in schema}, schema=schema)
     return pl.DataFrame({column: [row.get(column) for row in rows] for column in schema}, schema=schema)
 
 
@@ -152,7 +163,8 @@ def _frames(runs: Sequence[Rows], columns: pl.Schema) -> Iterator[pl.DataFrame]:
 
 
 def _run_of_row(rows: Sequence[Sized]) -> pl.Series:
-    return pl.Series("run", np.repeat(np.arange(len(rows)), [len(each) for each in rows]))
+    # No array of numpy's: polars would ask whether it is masked, and so load numpy.ma, which takes as long as many short runs.
+    return pl.Series("run", [run for run, each in enumerate(rows) for _ in range(len(each))], pl.UInt32())
 
 
 def _series(labels: pl.DataFrame, records: Sequence[Record]) -> pl.DataFrame:
@@ -190,8 +202,8 @@ def _never_established(flows: pl.DataFrame, columns: Arrays) -> int:
     return sum(algorithm not in rate_based for algorithm in flows["algorithm"].filter(never))
 
 
-def _computed(every: Iterable[Metric], seen: Observation) -> dict[str, float | None]:
-    values = {metric.name: metric.compute(seen) for metric in every}
+def _computed(every: Iterable[Metric], seen: Observation, empty: Container[str]) -> dict[str, float | None]:
+    values = {metric.name: None if metric.needs in empty else metric.compute(seen) for metric in every}
     if not math.isfinite(sum(filter(None, values.values()))):
         backend.check_finite({name: [value] for name, value in values.items()})
     return values
@@ -200,6 +212,7 @@ def _computed(every: Iterable[Metric], seen: Observation) -> dict[str, float | N
 def _of_groups(
     every: Sequence[Metric],
     seen: Observation,
+    empty: Container[str],
     of_run: Mapping[str, float | None],
     labels: Sequence[str],
     algorithms: Sequence[str],
@@ -209,7 +222,7 @@ def _of_groups(
     for group, members in places(labels):
         whole = len(members) == len(labels)
         known, of_group = (of_run, seen) if whole else ({}, seen.of(members))
-        found = {**known, **_computed((metric for metric in every if metric.name not in known), of_group)}
+        found = {**known, **_computed((metric for metric in every if metric.name not in known), of_group, empty)}
         rows.append(
             {
                 "flow_group": group,

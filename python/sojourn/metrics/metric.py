@@ -54,6 +54,8 @@ class Metric:
     #: The formula in Markdown, for docs/measures.md.
     definition: str
     compute: "Callable[[Observation], float | None]"
+    #: A column of ``flows``, or a frame: where that has no value the metric has none, and need not be computed.
+    needs: str = ""
     scope: Scope = Scope.RUN
     #: Of stored values and published tables; empty if it has none.
     unit: str = ""

@@ -47,7 +47,7 @@ def _total(flows: "Arrays", column: str) -> float:
 def _mean_of_known(column: str, over: str = "the flows that have one") -> dict[str, Any]:
     """What defines the mean of a column over the flows that have a value."""
     told = f"mean of `{column}` over {over}"
-    return {"definition": told, "compute": lambda seen: formulas.of_known(formulas.mean, seen.flows[column])}
+    return {"needs": column, "definition": told, "compute": lambda seen: formulas.of_known(formulas.mean, seen.flows[column])}
 
 
 def _column_of_queue(column: str, more: str = "") -> dict[str, Any]:
@@ -106,6 +106,7 @@ def _fairness_within(scale: float) -> Metric:
             f"mean over intervals of {told} of Jain's index of the long-lived flows; null unless `flow_series` is at most {told}"
         ),
         source="Jain, Chiu and Hawe, DEC-TR-301, 1984; Koksal, Kassab and Balakrishnan, SIGMETRICS 2000: short-term fairness",
+        needs="flow_series",
         compute=_over_time(lambda samples: samples.fairness(scale)),
         ends=(0, 1),
     )
@@ -231,6 +232,7 @@ METRICS: dict[str, Metric] = {
                 "Σ `delay_samples` · `delay_mean` / Σ `delay_samples` over flows: each packet has the same weight; null without "
                 "flows of `cbr` or `voice`"
             ),
+            needs="delay_mean",
             compute=lambda seen: _of_samples(seen.flows, "delay"),
             main_of_group=True,
         ),
@@ -274,6 +276,7 @@ METRICS: dict[str, Metric] = {
             name="mos_least",
             title="opinion score of the worst call",
             definition="minimum of `mos` over flows of `voice`",
+            needs="mos",
             compute=lambda seen: formulas.of_known(min, seen.flows["mos"]),
         ),
         _time(
@@ -292,6 +295,7 @@ METRICS: dict[str, Metric] = {
                 "100 Σ (`packets_dropped` + `late_packets`) / Σ (`packets_dropped` + `delay_samples`) over flows of `voice`: "
                 "packets that were lost, or came too late to be played"
             ),
+            needs="late_packets",
             compute=_unheard,
         ),
         Metric(
@@ -305,6 +309,7 @@ METRICS: dict[str, Metric] = {
                 "long-lived flows, each sample with the same weight), or the former alone if there are none; null without `ping`"
             ),
             source="draft-ietf-ippm-responsiveness-08, section 5.3",
+            needs="rtt_trimmed",
             compute=_responsiveness,
             axis="Responsiveness (round trips a minute)",
             main_of_group=True,
@@ -322,6 +327,7 @@ METRICS: dict[str, Metric] = {
                 "a single flow and without `flow_series`"
             ),
             source="RFC 5166: δ-fair convergence, after Bansal, Balakrishnan, Floyd and Shenker, SIGCOMM 2001; here δ = 0.1",
+            needs="flow_series",
             compute=_over_time(lambda samples: samples.convergence()),
         ),
         Metric(
@@ -334,6 +340,7 @@ METRICS: dict[str, Metric] = {
                 "these; null without `flow_series`"
             ),
             source="after the stability index of Jin, Wei and Low, FAST TCP, INFOCOM 2004, as it is cited",
+            needs="flow_series",
             compute=_over_time(lambda samples: samples.instability()),
             axis="Instability (0: constant)",
         ),
@@ -369,6 +376,7 @@ METRICS: dict[str, Metric] = {
                 "share of the intervals of 1 s, over all long-lived flows, in which one has less than a tenth of the mean of "
                 "them in this interval; null with fewer than two and without `flow_series`"
             ),
+            needs="flow_series",
             compute=lambda seen: _in_percent(_over_time(lambda samples: samples.starved_time())(seen)),
             ends=(0, 100),
         ),

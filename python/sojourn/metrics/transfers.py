@@ -121,6 +121,7 @@ def _of_class(size_class: SizeClass, name: str, quantity: _Quantity) -> Metric:
         definition=f"{symbol} of `{quantity.column}` over the {size_class.told} completed in the window; null without any",
         source=SOURCE if size_class.name else "",
         better=Better.LESS,
+        needs="transfers",
         compute=_of(quantity.column, size_class, statistic),
         display=quantity.display,
         main=not size_class.name and name in quantity.main,
@@ -132,8 +133,6 @@ def _last_answers(seen: "Observation") -> "Array":
     """How long each query took: until the last of its answers, which all began at the same moment."""
     import numpy as np
 
-    if not len(seen.transfers["query"]):  # Most runs have none.
-        return np.empty(0)
     answers = seen.transfers["query"] >= 0
     _, places = np.unique(seen.transfers["query"][answers], return_inverse=True)
     longest = np.zeros(places.max(initial=-1) + 1)
@@ -158,6 +157,7 @@ def _of_queries(name: str) -> Metric:
         "group of two or more at the same moment, and each answers it once; null without any",
         source="Alizadeh et al., DCTCP, SIGCOMM 2010, section 4.2.1 (the query's completion is that of its last answer)",
         better=Better.LESS,
+        needs="transfers",
         compute=compute,
         display=MILLISECONDS,
     )
@@ -170,6 +170,7 @@ def _counted(column: str, title: str, decimals: int, floor: float) -> Metric:
         title=title,
         decimals=decimals,
         definition=f"Σ `{column}` over flows; null without transfers",
+        needs=column,
         compute=lambda seen: formulas.of_known(formulas.total, seen.flows[column]),
         floor=floor,
     )

@@ -40,7 +40,7 @@ def _per_played(column: str, seconds: int) -> dict[str, Any]:
     return {"definition": definition, "compute": compute}
 
 
-_video = partial(Metric, decimals=2, better=Better.LESS)
+_video = partial(Metric, decimals=2, better=Better.LESS, needs="video_played")
 
 #: In the order of tables.
 METRICS = (
@@ -87,6 +87,7 @@ METRICS = (
         unit="s",
         figure="video-start-delay",
         definition="mean of `video_start_delay` over the flows that have one",
+        needs="video_start_delay",
         compute=lambda seen: formulas.of_known(formulas.mean, seen.flows["video_start_delay"]),
         main_of_group=True,
     ),

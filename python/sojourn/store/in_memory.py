@@ -3,11 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
+import polars as pl
+
 from sojourn.analysis.axes import check_axes
 from sojourn.analysis.frames import NAMES, schema
-from sojourn.analysis.records import assemble
+from sojourn.analysis.records import Record, assemble
 from sojourn.analysis.result import Result
 from sojourn.backends.identity import Identity
+from sojourn.backends.result import FEW
 from sojourn.runs import Run
 from sojourn.store.encoding import decode
 
@@ -48,7 +51,20 @@ class InMemory:
 
     def result(self, axes: Sequence[str], keys: Callable[[], Iterator[str]] | None) -> Result:
         wanted = self._records if keys is None else self._records.keys() & set(keys())
-        records = [decode(self._records[key]) for key in wanted]
-        records.sort(key=lambda record: ([record.axes[axis] for axis in axes], record.seed, record.key))
-        frames = assemble(records, axes) if records else {name: schema(name, axes).to_frame() for name in NAMES}
-        return Result(lambda name: frames[name].lazy(), axes)
+        encoded = [self._records[key] for key in wanted]
+
+        def place(record: Record) -> tuple[list[str], int, str]:
+            return [record.axes[axis] for axis in axes], record.seed, record.key
+
+        frames: dict[str, pl.DataFrame] = {}
+
+        def frame(name: str) -> pl.LazyFrame:
+            if not encoded:
+                return schema(name, axes).to_frame().lazy()
+            if name not in frames:
+                # Of few runs frames that nobody asks for would take longer than the runs.
+                asked = [name] if len(encoded) < FEW else NAMES
+                frames.update(assemble(sorted(map(decode, encoded), key=place), axes, asked))
+            return frames[name].lazy()
+
+        return Result(frame, axes)
