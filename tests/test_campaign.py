@@ -9,10 +9,12 @@ import pytest
 
 import sojourn
 from doubles import Inventor
+from sojourn import backends
 from sojourn.analysis.frames import NAMES
 from sojourn.backends.result import RunResult
-from sojourn.campaign import Campaign, Observer, Plan, Tally, execute, plan, run
+from sojourn.campaign import Campaign, Observer, Plan, Tally, carry_out, execute, plan, run
 from sojourn.campaign.admission import of_machine
+from sojourn.campaign.execution import execute_together
 from sojourn.errors import InputError, RunCancelled, RunFailed
 from sojourn.runs import Cell, Run
 from sojourn.scenario import Scenario
@@ -231,6 +233,24 @@ def test_interrupt_keeps_finished_runs(twelve: Plan, tmp_path: Path) -> None:
         run(twelve, Inventor(waiting=frozenset({2, 3, 4})), Store(tmp_path / "out", create=True), jobs=2, observer=Interrupting())
     assert set(files(tmp_path / "out")) == {f"{name}.parquet" for name in NAMES}
     assert pl.read_parquet(tmp_path / "out" / "runs.parquet")["seed"].to_list() == [1]
+
+
+def test_batches_are_runs_beside_each_other(scenario: Callable[..., Scenario], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short runs that are made together have the records that each has alone; long ones are made alone."""
+    simulator = backends.named("simulator")
+    several = {
+        "flows": [{"from": "a", "to": "b", "tcp": name, "size": size} for name, size in (("cubic", "20 kB"), ("bbr", None))]
+    }
+    short = plan(
+        Campaign.of_scenario(scenario(duration="100 ms", warm_up="10 ms", probe={"flow_series": "10 ms"}, **several), 5),
+        simulator,
+    )
+    monkeypatch.setattr("sojourn.campaign.execution.MOST_BYTES", 10**9)  # The estimate for samples is a large one.
+    (outcomes,) = execute_together(short.runs(), simulator, jobs=1)
+    assert [outcome.result for outcome in outcomes] == [carry_out(run, simulator) for run in short.runs()]
+    long = plan(Campaign.of_scenario(scenario(duration="60 s"), 3), simulator)
+    monkeypatch.setattr("sojourn.campaign.execution.MOST_BITS", long.cells[0].cost)
+    assert [len(outcomes) for outcomes in execute_together(long.runs(), simulator, jobs=1)] == [1, 1, 1]
 
 
 def test_cancelled_run_is_an_outcome(twelve: Plan) -> None:

@@ -15,11 +15,11 @@ import polars as pl
 from sojourn import catalogue, metrics, specification
 from sojourn.analysis.frames import NAMES, own
 from sojourn.backends import result as backend
-from sojourn.backends.result import FRAMES, RECORDED, RunResult
+from sojourn.backends.result import FRAMES, RECORDED, RunResult, RunResults
 from sojourn.metrics import formulas
 from sojourn.metrics.metric import Metric
-from sojourn.metrics.observation import Arrays, Observation, observe, places
-from sojourn.metrics.over_time import latest_change
+from sojourn.metrics.observation import NO_TRANSFERS, Arrays, Observation, observation, of_transfers, places
+from sojourn.metrics.over_time import latest_change, sampled
 from sojourn.names import BACKEND
 from sojourn.runs import Run
 from sojourn.units import PICOSECONDS
@@ -47,58 +47,94 @@ class Record:
 
 def of_run(run: Run, result: RunResult) -> Record:
     """The record of a single run; see ``of_runs``."""
-    (record,) = of_runs([run], [result])
+    (record,) = of_runs([run], RunResults.of(result))
     return record
 
 
-def of_runs(runs: Sequence[Run], results: Sequence[RunResult]) -> list[Record]:
-    """The records of several runs, whose flows become arrays all at once.
+def of_runs(runs: Sequence[Run], results: RunResults) -> list[Record]:
+    """The records of several runs; what is taken of columns is taken of those of all runs.
 
     Raises:
         RunFailed: a metric of one of them is infinite or not a number.
     """
-    flows = pl.concat([result.flows for result in results])
+    flows = results.frames["flows"]
     columns, labels, algorithms = Arrays.of_frame(flows), flows["flow_group"].to_list(), flows["algorithm"].to_list()
+    aborted = flows["aborted"].is_not_null().to_numpy()
     empty = {name for name in flows.columns if flows[name].null_count() == flows.height}
-    empty |= {name for name in ("transfers", "flow_series") if not any(getattr(result, name).height for result in results)}
+    empty |= {name for name, frame in results.frames.items() if not frame.height}
+    every = zip(
+        runs,
+        results.places("flows"),
+        _bottlenecks(results),
+        *(_few(results, name) for name in ("flows", "queues")),
+        *(results.each(name) for name in ("transfers", "queue_series", "flow_series", "recorded")),
+        results.events,
+        results.data_packets_delivered,
+        strict=True,
+    )
     of_run, of_group = metrics.of_run(), metrics.of_group()
     records: list[Record] = []
-    first = 0
-    for run, result in zip(runs, results, strict=True):
-        rows = slice(first, first + result.flows.height)
-        first = rows.stop
-        seen = _seen(run, result, columns.of(rows))
+    for run, place, bottleneck, *frames, events, delivered in every:
+        transfers, flow_series = frames[2], frames[4]
+        seen = _seen(run, flows, place, columns.of(place), bottleneck, transfers, flow_series)
         found = _computed(of_run, seen, empty)
-        groups = _of_groups(of_group, seen, empty, found, labels[rows], algorithms[rows])
-        summary = _summary(run, result, seen, found)
+        groups = _of_groups(of_group, seen, empty, found, labels[place], algorithms[place])
+        summary = {
+            "backend": run.backend.name,
+            "backend_version": run.backend.version,
+            "backend_digest": run.backend.digest,
+            "simulated_s": run.simulated_seconds,
+            "window_s": _window(run),
+            "flow_count": place.stop - place.start,
+            "long_lived_count": int(seen.flows["long_lived"].sum()),
+            "bottleneck_mbps": seen.bottleneck_mbps,
+            **found,
+            "timeouts": _timeouts(seen),
+            "never_established": _never_established(algorithms[place], seen),
+            "aborted": int(aborted[place].sum()),
+            "events": events,
+            "data_packets_delivered": delivered,
+            "request": run.request,
+            "specification": run.text,
+        }
         axes = {axis: label for axis, label in run.axes.items() if axis != BACKEND}  # a column of its own
-        series = result.queue_series, result.flow_series, result.recorded
-        ends = _few(result.flows), _few(result.queues)
-        records.append(Record(run.key, axes, run.seed, summary, groups, *ends, result.transfers, *series))
+        records.append(Record(run.key, axes, run.seed, summary, groups, *frames))
     return records
 
 
-def _few(frame: pl.DataFrame) -> Rows:
-    return frame.rows() if frame.height < backend.FEW else frame
+def _bottlenecks(results: RunResults) -> Iterator[dict[str, Any] | None]:
+    """The first row of ``queues`` of each run; none of a run without queues."""
+    places = list(results.places("queues"))
+    firsts = pl.Series([place.start for place in places if place.start < place.stop], dtype=pl.UInt32())
+    rows = results.frames["queues"][firsts].iter_rows(named=True)
+    return (next(rows) if place.start < place.stop else None for place in places)
 
 
-def _seen(run: Run, result: RunResult, columns: Arrays) -> Observation:
+def _few(results: RunResults, name: str) -> Iterator[Rows]:
+    """A frame of each run, as its rows if they are few."""
+    if max(results.heights[name]) < backend.FEW:
+        rows = results.frames[name].rows()
+        return (rows[place] for place in results.places(name))
+    return (frame.rows() if frame.height < backend.FEW else frame for frame in results.each(name))
+
+
+def _seen(
+    run: Run,
+    flows: pl.DataFrame,
+    place: slice,
+    columns: Arrays,
+    bottleneck: dict[str, Any] | None,
+    transfers: pl.DataFrame,
+    flow_series: pl.DataFrame,
+) -> Observation:
     spec = run.specification
     rate, opens = specification.bottleneck_rate(spec), spec["warm_up"] / PICOSECONDS
-    in_window = result.transfers
-    if in_window.height:
-        in_window = in_window.filter(pl.col("completed") >= opens)
-    return observe(
-        result.flows,
-        result.queues,
-        in_window,
-        _window(run),
-        None if rate is None else rate / 1e6,
-        result.flow_series,
-        opens,
-        latest_change(spec["links"]) / PICOSECONDS,
-        columns,
-    )
+    in_window, samples = NO_TRANSFERS, None
+    if transfers.height or flow_series.height:  # Most short runs have neither.
+        own = flows.slice(place.start, place.stop - place.start)
+        in_window = of_transfers(own, transfers.filter(pl.col("completed") >= opens))
+        samples = sampled(flow_series, own, opens, latest_change(spec["links"]) / PICOSECONDS)
+    return observation(columns, in_window, samples, _window(run), None if rate is None else rate / 1e6, bottleneck)
 
 
 def _window(run: Run) -> float:
@@ -193,13 +229,13 @@ def _long(frames: Sequence[pl.DataFrame], kind: str, which: str) -> pl.DataFrame
     )
 
 
-def _never_established(flows: pl.DataFrame, columns: Arrays) -> int:
+def _never_established(algorithms: Sequence[str], seen: Observation) -> int:
     """TCP flows whose SYN was never answered; rate-based sources open no connection."""
-    never = np.isnan(columns["established"])
+    never = np.isnan(seen.flows["established"])
     if not never.any():
         return 0
     rate_based = {control.name for control in catalogue.load().congestion_controls if control.rate_based}
-    return sum(algorithm not in rate_based for algorithm in flows["algorithm"].filter(never))
+    return sum(algorithms[flow] not in rate_based for flow in np.flatnonzero(never).tolist())
 
 
 def _computed(every: Iterable[Metric], seen: Observation, empty: Container[str]) -> dict[str, float | None]:
@@ -240,24 +276,3 @@ def _timeouts(seen: Observation) -> int | None:
     """The sum over flows; null if a backend could not count it for one of them."""
     counted = formulas.count(seen.flows["timeouts"])
     return None if counted is None else int(counted)
-
-
-def _summary(run: Run, result: RunResult, seen: Observation, found: Mapping[str, float | None]) -> dict[str, Any]:
-    return {
-        "backend": run.backend.name,
-        "backend_version": run.backend.version,
-        "backend_digest": run.backend.digest,
-        "simulated_s": run.simulated_seconds,
-        "window_s": _window(run),
-        "flow_count": result.flows.height,
-        "long_lived_count": int(seen.flows["long_lived"].sum()),
-        "bottleneck_mbps": seen.bottleneck_mbps,
-        **found,
-        "timeouts": _timeouts(seen),
-        "never_established": _never_established(result.flows, seen.flows),
-        "aborted": result.flows["aborted"].count(),
-        "events": result.events,
-        "data_packets_delivered": result.data_packets_delivered,
-        "request": run.request,
-        "specification": run.text,
-    }

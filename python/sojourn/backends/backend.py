@@ -9,7 +9,7 @@ import polars as pl
 
 from sojourn.backends.columns import COLUMNS
 from sojourn.backends.identity import Identity
-from sojourn.backends.result import RunResult, as_schema
+from sojourn.backends.result import RunResult, RunResults, as_schema
 from sojourn.scenario.given import Given
 from sojourn.specification import RunSpecification
 
@@ -87,7 +87,7 @@ class SteppedRun(Protocol):
 class Batching(Backend, Protocol):
     """A backend that carries out several short runs at once for less than each costs alone."""
 
-    def run_all(self, runs: Sequence[str], /) -> Sequence[RunResult]:
+    def run_all(self, runs: Sequence[str], /) -> RunResults:
         """Carries out runs without plugins, which are given as the texts of their specifications; see ``Backend.run``.
 
         What goes wrong in one of them is raised, and there is no result of any.

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, repeat
-from typing import Any
+from itertools import accumulate, pairwise, repeat, starmap
+from typing import Any, Self
 
 import polars as pl
 
@@ -37,6 +37,35 @@ class RunResult:
     transfers: pl.DataFrame = field(default_factory=TRANSFERS.to_frame)
     #: What algorithms of users' own recorded.
     recorded: pl.DataFrame = field(default_factory=RECORDED.to_frame)
+
+
+@dataclass(frozen=True)
+class RunResults:
+    """The results of several runs: each frame has the rows of all, run by run."""
+
+    frames: Mapping[str, pl.DataFrame]
+    #: How many rows of each frame each run has.
+    heights: Mapping[str, Sequence[int]]
+    events: Sequence[int]
+    data_packets_delivered: Sequence[int]
+
+    @classmethod
+    def of(cls, result: RunResult) -> Self:
+        """Those of a single run."""
+        frames: dict[str, pl.DataFrame] = {name: getattr(result, name) for name in FRAMES}
+        heights = {name: [frame.height] for name, frame in frames.items()}
+        return cls(frames, heights, [result.events], [result.data_packets_delivered])
+
+    def places(self, name: str) -> Iterator[slice]:
+        """Where the rows of each run are in a frame."""
+        return starmap(slice, pairwise(accumulate(self.heights[name], initial=0)))
+
+    def each(self, name: str) -> Iterator[pl.DataFrame]:
+        """A frame of each run."""
+        rows = self.frames[name]
+        if not rows.height:
+            return repeat(rows, len(self.events))
+        return (rows.slice(place.start, place.stop - place.start) for place in self.places(name))
 
 
 #: Frames without rows, by the identity of their schema: most runs have no series, and to make a frame takes as long as a short
@@ -76,11 +105,3 @@ def frame(columns: Mapping[str, Any], schema: pl.Schema) -> pl.DataFrame:
     return pl.DataFrame(
         [pl.Series(name, column, dtype=kind) for column, (name, kind) in zip(listed, schema.items(), strict=True)]
     )
-
-
-def split(rows: pl.DataFrame, heights: Sequence[int]) -> Iterator[pl.DataFrame]:
-    """Frames that stand under one another, by how many rows each has."""
-    if not rows.height:
-        return repeat(rows, len(heights))
-    firsts = accumulate(heights, initial=0)
-    return (rows.slice(first, height) for first, height in zip(firsts, heights, strict=False))

@@ -11,7 +11,7 @@ import polars as pl
 from sojourn import _engine, specification
 from sojourn.backends.backend import CONNECTIONS, MOMENT_FLOWS, MOMENT_QUEUES, Moment
 from sojourn.backends.identity import Identity
-from sojourn.backends.result import FRAMES, RunResult, frame, split
+from sojourn.backends.result import FRAMES, RunResult, RunResults, frame
 from sojourn.errors import PANIC, InputError, RunCancelled, RunFailed
 from sojourn.plugins.source import LINUX
 from sojourn.scenario.given import Given
@@ -69,11 +69,15 @@ class Simulator:
             tables = _engine.run(specification.text(run), self._cancellation)
         return result_of(tables)
 
-    def run_all(self, runs: Sequence[str], /) -> Sequence[RunResult]:
+    def run_all(self, runs: Sequence[str], /) -> RunResults:
         """See ``Batching.run_all``."""
         with complaints():
             tables = _engine.run_all(runs, self._cancellation)
-        return results_of(tables)
+        return RunResults(
+            frames={name: frame(tables[name], columns) for name, columns in FRAMES.items()},
+            heights=tables["rows"],
+            **tables["summary"],
+        )
 
     def _elsewhere(self, run: RunSpecification) -> Mapping[str, Mapping[str, Any]]:
         """What the engine of another process finds."""
@@ -216,13 +220,3 @@ def result_of(tables: Mapping[str, Mapping[str, Any]]) -> RunResult:
     summary = tables["summary"]
     frames = {name: frame(tables[name], columns) for name, columns in FRAMES.items()}
     return RunResult(**frames, events=summary["events"], data_packets_delivered=summary["data_packets_delivered"])
-
-
-def results_of(tables: Mapping[str, Mapping[str, Any]]) -> Sequence[RunResult]:
-    """The engine's columns of several runs as frames of each."""
-    summary = tables["summary"]
-    parts = {name: split(frame(tables[name], columns), tables["rows"][name]) for name, columns in FRAMES.items()}
-    return [
-        RunResult(**dict(zip(parts, frames, strict=True)), events=events, data_packets_delivered=delivered)
-        for *frames, events, delivered in zip(*parts.values(), summary["events"], summary["data_packets_delivered"], strict=True)
-    ]

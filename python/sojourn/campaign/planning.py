@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, tee
 
-from sojourn import backends, names
+from sojourn import backends, names, specification
 from sojourn.backends.backend import Backend
 from sojourn.backends.identity import Identity
 from sojourn.campaign import cautions, randomness

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sojourn.metrics.formulas import throughput_mbps
 from sojourn.metrics.kinds import KINDS
-from sojourn.metrics.over_time import Samples, sampled
+from sojourn.metrics.over_time import Samples
 
 
 class Arrays(dict[str, Any]):
@@ -68,17 +68,9 @@ class Observation:
 
 
 def observe(
-    flows: pl.DataFrame,
-    queues: pl.DataFrame,
-    transfers: pl.DataFrame,
-    window: float,
-    bottleneck_mbps: float | None,
-    flow_series: pl.DataFrame | None = None,
-    opens: float = 0.0,
-    changed: float = 0.0,
-    columns: Arrays | None = None,
+    flows: pl.DataFrame, queues: pl.DataFrame, transfers: pl.DataFrame, window: float, bottleneck_mbps: float | None
 ) -> Observation:
-    """Prepares a run's frames for metrics of all its flows.
+    """Prepares a run's frames for metrics of all its flows; without its samples, so that there are no values over time.
 
     Args:
         flows: all flows of the run.
@@ -86,32 +78,34 @@ def observe(
         transfers: the transfers that were completed in the measuring window.
         window: length of the measuring window, s.
         bottleneck_mbps: rate of the first link that has a discipline, Mbit/s.
-        flow_series: samples of the flows; without them there are no values over time.
-        opens: when the measuring window opens, s.
-        changed: when a link changes for the last time, s.
-        columns: those of the flows, if they are arrays already.
     """
-    seen = Arrays.of_frame(flows) if columns is None else columns
-    seen["throughput"] = throughput_mbps(seen["bytes_delivered"], window)
-    return Observation(
-        flows=seen,
-        all_flows=seen,
-        transfers=_transfers(flows, transfers),
-        samples=None if flow_series is None else sampled(flow_series, flows, opens, changed),
-        bottleneck_mbps=bottleneck_mbps,
-        bottleneck=queues.row(0, named=True) if queues.height else None,
-    )
+    bottleneck = queues.row(0, named=True) if queues.height else None
+    return observation(Arrays.of_frame(flows), of_transfers(flows, transfers), None, window, bottleneck_mbps, bottleneck)
 
 
-def _transfers(flows: pl.DataFrame, transfers: pl.DataFrame) -> Arrays:
-    if not transfers.height:  # Most runs have none, and are short.
-        return _NO_TRANSFERS
+def observation(
+    flows: Arrays,
+    transfers: Arrays,
+    samples: Samples | None,
+    window: float,
+    bottleneck_mbps: float | None,
+    bottleneck: dict[str, Any] | None,
+) -> Observation:
+    """The same of columns that are arrays."""
+    flows["throughput"] = throughput_mbps(flows["bytes_delivered"], window)
+    return Observation(flows, flows, transfers, samples, bottleneck_mbps, bottleneck)
+
+
+def of_transfers(flows: pl.DataFrame, transfers: pl.DataFrame) -> Arrays:
+    """The columns of a run's transfers."""
+    if not transfers.height:
+        return NO_TRANSFERS
     kinds = transfers["kind"].cast(pl.Enum(KINDS)).to_physical().to_numpy().astype(np.intp)
     return Arrays.of_frame(transfers, kind=kinds, query=queries(flows, transfers))
 
 
-#: The columns of no rows.
-_NO_TRANSFERS = Arrays(lambda _: np.empty(0))
+#: The columns of the transfers of most runs, which have none.
+NO_TRANSFERS = Arrays(lambda _: np.empty(0))
 
 
 def queries(flows: pl.DataFrame, transfers: pl.DataFrame) -> NDArray[np.intp]:
