@@ -4,10 +4,9 @@
 //! the arrival of each is known as soon as that link has it, and nothing can come before it: the host handles it at once, with the time of
 //! its arrival.
 
-use super::links::is_foreseen;
 use crate::agenda::Clock;
 use crate::simulation::flows::Flows;
-use crate::simulation::plan::Plan;
+use crate::simulation::plan::{Plan, is_foreseen};
 
 /// The clock of each node: its own if it may run ahead.
 pub fn clocks(plan: &Plan, flows: &Flows) -> Vec<Clock> {

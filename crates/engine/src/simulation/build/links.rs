@@ -11,7 +11,7 @@ use crate::plugin::Plugins;
 use crate::probe::{LossEpochs, QueueProbe};
 use crate::queue::{Discipline, FlowTable, Limit, Outcome, PluginDiscipline, QueueDiscipline};
 use crate::random::{Purpose, Random};
-use crate::simulation::plan::{Plan, limits, long_lived};
+use crate::simulation::plan::{Plan, is_foreseen, limits, long_lived};
 use crate::specification::{LinkChange, LinkSpecification, QueueSpecification, Specification, Trace};
 use crate::time::{Duration, Time};
 use crate::units::Rate;
@@ -136,16 +136,6 @@ impl Builder<'_> {
         self.sources.push(due);
         Source(self.sources.len() as u32 - 1)
     }
-}
-
-/// Whether it is known when a packet leaves a link's queue as soon as it is queued there. A foreseen packet is in memory twice, queued and on
-/// its way, so a queue without a limit is none.
-pub fn is_foreseen(link: &LinkSpecification) -> bool {
-    let keeps_its_rate = link.rate_trace.is_none() && rate_changes(link).next().is_none();
-    let decides_on_arrival = link.queue.as_ref().is_some_and(|queue| {
-        queue.plugin.is_none() && queue.limit.is_some() && Discipline::decides_on_arrival(&queue.name)
-    });
-    decides_on_arrival && keeps_its_rate && link.is_plain() && link.aggregation.is_none()
 }
 
 /// What congestion epochs are found from.

@@ -3,12 +3,14 @@
 use super::{DELIVERY_NOTE, PACKET, Part, RACK_NOTE};
 use crate::queue::Limit;
 use crate::simulation::amounts::count;
-use crate::simulation::plan::{Plan, Planned, Sending};
+use crate::simulation::plan::{Plan, Planned, Sending, is_foreseen};
 use crate::specification::{JitterDistribution, LinkSpecification, Trace};
 use crate::tcp::congestion::CongestionControl;
 use crate::tcp::recovery::RecoveryKind;
 use crate::time::{Duration, PICOSECONDS_PER_SECOND};
 
+/// A packet that is queued where departures are foreseen: its place on the wire, and its transmission.
+const FORESEEN: u64 = 56;
 /// Options of an acknowledgement that is on its way.
 const OPTIONS: u64 = 256;
 /// How much more than the path holds is under way until a sender knows of a loss: slow start doubles its window each round trip
@@ -183,7 +185,7 @@ impl Bottlenecks<'_> {
         } else {
             "it carries in the duration, without a queue limit, allow"
         };
-        let of_packet = PACKET + bottleneck.notes;
+        let of_packet = PACKET + bottleneck.notes + if is_foreseen(link) { FORESEEN } else { 0 };
         let ends = self.plan.specification.ends(link);
         let reason = format!("link {ends}: {cause} {} packets queued and under way", count(packets));
         let loses = bottleneck.loses || packets == held;

@@ -4,6 +4,7 @@
 mod check;
 mod crowd;
 mod demand;
+mod foresight;
 mod ways;
 
 use std::borrow::Cow;
@@ -28,6 +29,7 @@ use crowd::Crowd;
 use ways::{Way, Ways};
 
 pub use demand::{carried, loads, long_lived};
+pub(super) use foresight::is_foreseen;
 pub(super) use ways::limits;
 pub use ways::{Layout, base_round_trips, layout};
 
