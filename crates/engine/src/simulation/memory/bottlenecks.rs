@@ -9,6 +9,8 @@ use crate::tcp::congestion::CongestionControl;
 use crate::tcp::recovery::RecoveryKind;
 use crate::time::{Duration, PICOSECONDS_PER_SECOND};
 
+/// An acknowledgement by a host that runs ahead, which is under way for the whole round trip.
+const AHEAD: u64 = 32;
 /// A packet that is queued where departures are foreseen: its place on the wire, and its transmission.
 const FORESEEN: u64 = 56;
 /// Options of an acknowledgement that is on its way.
@@ -174,7 +176,8 @@ impl Bottlenecks<'_> {
         let left = (excess as u128).saturating_add(bottleneck.burst) / bits;
         let wire = packets_in(bottleneck.round_trip);
         let sent = bottleneck.initial + answered.max(wire) + left;
-        let held = self.queued(index, bottleneck.packet).map_or(u128::MAX, |queued| {
+        let queued = self.queued(index, bottleneck.packet);
+        let held = queued.map_or(u128::MAX, |queued| {
             u128::from(OVERSHOOT) * (wire + queued + bottleneck.elsewhere) + bottleneck.initial
         });
         let packets = bottleneck.own.min(sent).min(held);
@@ -185,12 +188,14 @@ impl Bottlenecks<'_> {
         } else {
             "it carries in the duration, without a queue limit, allow"
         };
-        let of_packet = PACKET + bottleneck.notes + if is_foreseen(link) { FORESEEN } else { 0 };
+        let foreseen = if is_foreseen(link) { queued.unwrap_or_default() } else { 0 };
+        let of_packet = PACKET + bottleneck.notes;
         let ends = self.plan.specification.ends(link);
         let reason = format!("link {ends}: {cause} {} packets queued and under way", count(packets));
         let loses = bottleneck.loses || packets == held;
-        let options = if loses { packets.min(wire).saturating_mul(OPTIONS.into()) } else { 0 };
-        Part { reason, bytes: packets.saturating_mul(of_packet.into()).saturating_add(options) }
+        let options = if loses { packets.min(wire + foreseen).saturating_mul(OPTIONS.into()) } else { 0 };
+        let ahead = packets.min(wire) * u128::from(AHEAD) + packets.min(foreseen) * u128::from(FORESEEN);
+        Part { reason, bytes: packets.saturating_mul(of_packet.into()).saturating_add(options).saturating_add(ahead) }
     }
 
     /// What waits where such sources send more than a link carries that has no limit and is not the slowest of their paths: a cbr above
