@@ -51,6 +51,22 @@ def parquet(directory: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in directory.glob("*.parquet")}
 
 
+@pytest.mark.parametrize("is_own", [True, False])
+def test_keys_in_memory_follow_the_journal(is_own: bool, three: Plan, tmp_path: Path) -> None:
+    """A run that is dropped is no longer among those that have finished, and one that is added is, whoever does it."""
+    journal_only(three, tmp_path)
+    keys = list(three.cells[0].keys(3))
+    with closing(Journal(tmp_path / "journal.sqlite")) as journal, closing(Journal(tmp_path / "journal.sqlite")) as other:
+        changed = journal if is_own else other
+        assert journal.among([*keys, "00" * 16]) == set(keys)
+        (outcome,) = execute([next(three.runs())], Inventor())
+        assert isinstance(outcome.result, bytes)
+        changed.drop(outcome.run.key)
+        assert journal.among(keys) == set(keys) - {outcome.run.key}
+        changed.add(outcome.run, outcome.result)
+        assert journal.among(keys) == set(keys)
+
+
 def test_record_round_trip(three: Plan) -> None:
     """A record that is encoded and decoded is the same, with short and long series."""
     first = next(three.runs())
