@@ -4,7 +4,6 @@
 //! for it later, with the time at which it left, before anything else is to be known of the queue.
 
 use super::{Drops, MeasuredQueue, Transmitter};
-use crate::line::Line;
 use crate::network::measured_queue::Fate;
 use crate::packet::{OptionsPool, Packet};
 use crate::queue::QueueDiscipline;
@@ -14,19 +13,14 @@ use crate::time::{Duration, Time};
 #[derive(Debug)]
 pub struct ForeseenQueue {
     pub queue: MeasuredQueue,
-    /// Of the queued packets.
-    transmissions: Line<Transmission>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Transmission {
-    completion: Time,
-    time: Duration,
+    /// Has transmitted what has left the queue; the link's own is ahead of it by what is queued.
+    behind: Transmitter,
 }
 
 impl ForeseenQueue {
-    pub fn new(queue: MeasuredQueue) -> ForeseenQueue {
-        ForeseenQueue { queue, transmissions: Line::default() }
+    /// A queue for a link with such a transmitter, which is idle.
+    pub fn new(queue: MeasuredQueue, behind: Transmitter) -> ForeseenQueue {
+        ForeseenQueue { queue, behind }
     }
 
     /// A packet arrives. Returns it as it will leave, and when its transmission will be completed; none if it is dropped.
@@ -43,15 +37,11 @@ impl ForeseenQueue {
         let queue = &mut self.queue;
         let has_room = queue.device.has_room_at() <= now;
         if has_room && queue.discipline.lets_pass(&packet) {
-            queue.pass(packet.size, now, transmitter);
+            queue.pass(packet.size, now, &mut self.behind);
             self.after_taking(now);
-            return Some((packet, transmitter.busy_until));
+            return Some((packet, transmitter.transmit(packet.size, now)));
         }
         let fate = queue.enqueue(packet, now, drops, options);
-        if fate != Fate::Dropped {
-            let completion = transmitter.transmit(packet.size, now);
-            self.transmissions.push(Transmission { completion, time: transmitter.latest_transmission() });
-        }
         if has_room {
             self.take(now, drops, options);
         } else {
@@ -62,7 +52,7 @@ impl ForeseenQueue {
             Fate::Marked => packet.mark(),
             Fate::Queued => {}
         }
-        Some((packet, transmitter.busy_until))
+        Some((packet, transmitter.transmit(packet.size, now)))
     }
 
     /// The device takes what it has room for before a moment.
@@ -81,11 +71,8 @@ impl ForeseenQueue {
 
     #[inline(always)]
     fn take(&mut self, now: Time, drops: &mut Drops, options: &mut OptionsPool) {
-        let transmissions = &mut self.transmissions;
-        let transmit = |_| {
-            let Transmission { completion, time } = transmissions.pop().expect("each queued packet has its own");
-            (completion, time)
-        };
+        let behind = &mut self.behind;
+        let transmit = |size| (behind.transmit(size, now), behind.latest_transmission());
         if self.queue.dequeue(now, transmit, drops, options).is_some() {
             self.after_taking(now);
         } else {

@@ -77,7 +77,10 @@ impl Builder<'_> {
                 let discipline = self.discipline(queue, link.rate, limit).map_err(misfit)?;
                 let queue = self.queue(index, link, discipline);
                 match link.aggregation {
-                    None if is_foreseen(given) => Egress::Foreseen(Box::new(ForeseenQueue::new(queue))),
+                    None if is_foreseen(given) => {
+                        let behind = Transmitter::new(link.rate, std::iter::empty(), link.framing);
+                        Egress::Foreseen(Box::new(ForeseenQueue::new(queue, behind)))
+                    }
                     None => Egress::Queue(Box::new(queue)),
                     Some(aggregation) => Egress::Frames(Box::new(FramedQueue::new(queue, aggregation))),
                 }

@@ -11,8 +11,8 @@ use crate::time::{Duration, PICOSECONDS_PER_SECOND};
 
 /// An acknowledgement by a host that runs ahead, which is under way for the whole round trip.
 const AHEAD: u64 = 32;
-/// A packet that is queued where departures are foreseen: its place on the wire, and its transmission.
-const FORESEEN: u64 = 56;
+/// A packet that is queued where departures are foreseen: its place on the wire.
+const FORESEEN: u64 = 40;
 /// Options of an acknowledgement that is on its way.
 const OPTIONS: u64 = 256;
 /// How much more than the path holds is under way until a sender knows of a loss: slow start doubles its window each round trip
