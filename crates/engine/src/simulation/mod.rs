@@ -261,8 +261,8 @@ impl Simulation {
     fn run_hosts_ahead(&mut self) {
         let now = self.now;
         let horizon = std::mem::replace(&mut self.network.horizon, Time::ZERO);
-        for position in 0..self.network.arrived.len() {
-            let Arrived { host, arrival, packet } = self.network.arrived[position];
+        let mut handled = std::mem::take(&mut self.network.arrived);
+        for &Arrived { host, arrival, ref packet } in &handled {
             while self.network.agenda.first_timer(host) < arrival {
                 self.now = self.network.agenda.first_timer(host);
                 self.events += 1;
@@ -270,9 +270,10 @@ impl Simulation {
             }
             self.now = arrival;
             self.events += 1;
-            self.deliver(&packet);
+            self.deliver(packet);
         }
-        self.network.arrived.clear();
+        handled.clear();
+        self.network.arrived = handled;
         self.network.horizon = horizon;
         self.now = now;
     }
