@@ -203,16 +203,52 @@ impl Eq for Armed {}
 
 type Timers = BinaryHeap<Armed>;
 
-/// The pending events.
+/// A tournament of keys, one for each place.
 #[derive(Debug)]
-pub struct Agenda {
-    sources: Vec<Due>,
+struct Tournament {
     /// A tree in an array. Element 0 holds the root's children, and element `4n + 1 + c` the children of child `c` of
-    /// element `n`. The leaves, one per source, come last. Every other node is the minimum of its children.
+    /// element `n`. The leaves, one per place, come last. Every other node is the minimum of its children.
     tree: Vec<Siblings>,
     /// Number of elements that do not hold leaves.
     inner: usize,
     first: Key,
+}
+
+impl Tournament {
+    fn new(places: usize) -> Tournament {
+        let (mut inner, mut last_level) = (0, 1);
+        while 4 * last_level < places {
+            inner += last_level;
+            last_level *= 4;
+        }
+        Tournament { tree: vec![[Key::NEVER; 4]; inner + last_level], inner, first: Key::NEVER }
+    }
+
+    #[inline(always)]
+    fn update(&mut self, place: usize, key: Key) {
+        let mut earliest = key;
+        let mut place = 4 * self.inner + place;
+        loop {
+            let siblings = &mut self.tree[place / 4];
+            siblings[place % 4] = earliest;
+            let [a, b, c, d] = *siblings;
+            earliest = a.earlier(b).earlier(c.earlier(d));
+            if place < 4 {
+                break;
+            }
+            place = place / 4 - 1;
+        }
+        self.first = earliest;
+    }
+}
+
+/// The pending events.
+#[derive(Debug)]
+pub struct Agenda {
+    sources: Vec<Due>,
+    links: Tournament,
+    /// Apart from links, whose events are many and whose tree is the lower for it.
+    timers: Tournament,
     /// That of the clock of all hosts stands beside the tree, since with connections that arrive it changes with every packet.
     of_hosts: Key,
     /// Of each clock, which is a source too: the first of the last sources.
@@ -223,17 +259,12 @@ impl Agenda {
     /// Creates an agenda for these sources and so many hosts with clocks of their own, at most [`MOST_SOURCES`] together.
     pub fn new(mut sources: Vec<Due>, hosts: usize) -> Agenda {
         let clocks = CLOCKS + hosts;
+        let links = Tournament::new(sources.len());
         sources.extend((0..clocks as u32).map(|clock| Due::Timer(Clock(clock))));
-        let (mut inner, mut last_level) = (0, 1);
-        while 4 * last_level < sources.len() {
-            inner += last_level;
-            last_level *= 4;
-        }
         Agenda {
             sources,
-            tree: vec![[Key::NEVER; 4]; inner + last_level],
-            inner,
-            first: Key::NEVER,
+            links,
+            timers: Tournament::new(clocks),
             of_hosts: Key::NEVER,
             clocks: vec![Timers::new(); clocks],
         }
@@ -242,11 +273,11 @@ impl Agenda {
     /// An event of a source is to happen then, in place of any that was.
     #[inline(always)]
     pub fn set(&mut self, source: Source, time: Time) {
-        self.update(source, Key::new(time, self.sources[source.0 as usize], source));
+        self.links.update(source.0 as usize, Key::new(time, self.sources[source.0 as usize], source));
     }
 
     pub fn clear(&mut self, source: Source) {
-        self.update(source, Key::NEVER);
+        self.links.update(source.0 as usize, Key::NEVER);
     }
 
     /// Arms a timer. Timers are not cancelled: when one fires, its owner checks whether it is still needed.
@@ -270,7 +301,8 @@ impl Agenda {
     }
 
     fn first(&self) -> Key {
-        if self.of_hosts.number() < self.first.number() { self.of_hosts } else { self.first }
+        let Agenda { links, timers, of_hosts, .. } = self;
+        links.first.earlier(timers.first).earlier(*of_hosts)
     }
 
     /// Removes the first timer of a clock.
@@ -290,7 +322,7 @@ impl Agenda {
         if clock == Clock::HOSTS {
             self.of_hosts = key;
         } else {
-            self.update(source, key);
+            self.timers.update(clock.0 as usize, key);
         }
     }
 
@@ -302,23 +334,6 @@ impl Agenda {
 
     fn source_of(&self, clock: Clock) -> Source {
         Source((self.sources.len() - self.clocks.len()) as u32 + clock.0)
-    }
-
-    #[inline(always)]
-    fn update(&mut self, source: Source, key: Key) {
-        let mut earliest = key;
-        let mut place = 4 * self.inner + source.0 as usize;
-        loop {
-            let siblings = &mut self.tree[place / 4];
-            siblings[place % 4] = earliest;
-            let [a, b, c, d] = *siblings;
-            earliest = a.earlier(b).earlier(c.earlier(d));
-            if place < 4 {
-                break;
-            }
-            place = place / 4 - 1;
-        }
-        self.first = earliest;
     }
 }
 
