@@ -51,6 +51,12 @@ impl Stepping {
         self.reached.0
     }
 
+    /// How many steps of the event loop have been made.
+    #[getter]
+    fn steps(&self) -> PyResult<u64> {
+        Ok(self.simulation.as_ref().ok_or_else(ended)?.steps())
+    }
+
     /// The queues as they stand, in the order of `queues` of a result; what they did is counted from the start of the run.
     fn queues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let rows: Vec<QueueLook> = self.simulation.as_ref().ok_or_else(ended)?.queues().collect();
