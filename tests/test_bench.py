@@ -18,6 +18,7 @@ from doubles import Inventor
 from own_files import needs_compiler
 from sojourn import _engine, catalogue
 from sojourn.bench import (
+    callgrind,
     cells,
     footprint,
     instructions,
@@ -31,6 +32,7 @@ from sojourn.bench import (
     queues,
     scaling,
     short_run,
+    speed,
     startup,
     worker,
     yardstick,
@@ -80,7 +82,7 @@ def measured(tmp_path: Path, capsys: Capture) -> Measured:
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes runs in this process, since starting one takes longer than a short run, and shortens the yardstick."""
 
-    def measure(specification: RunSpecification) -> process.Execution:
+    def measure(specification: RunSpecification, _calls: int = 1) -> process.Execution:
         began = time.process_time()
         frames = _engine.run(text(specification))
         seconds = [time.process_time() - began]
@@ -111,6 +113,7 @@ def test_cells_of_study(measured: Measured) -> None:
         assert row["flows"] == {"UC": 9, "MC": 90, "HC": 900}[row["load"]]
         assert row["data_packets"] > 0
         assert row["packets_per_cpu_second"] == pytest.approx(row["data_packets"] / row["cpu_seconds"])
+        assert 1 < row["steps_a_packet"] < 10
     assert {row["queue_statistics"] for row in rows} == {"on"}
     assert without["queue_statistics"] == "off"
     speeds = [row["packets_per_cpu_second"] for row in rows]
@@ -120,6 +123,42 @@ def test_cells_of_study(measured: Measured) -> None:
     shares = [row["share_of_bare_loop"] for row in rows]
     assert value(part, "slowest cell, share") == min(shares)
     assert value(part, "without queue statistics, share") == without["share_of_bare_loop"]
+
+
+def test_steps_of_a_run() -> None:
+    """Steps are those of the whole run, and hardly more if it is cut: fewer than its events, since hosts run ahead."""
+    run = text(piotrowska.specification(piotrowska.FEW_FLOWS, 0.5))
+    stepping = _engine.Stepping(run)
+    assert stepping.steps == 0
+    stepping.advance(4 * PICOSECONDS // 10, 2**63)
+    before = stepping.steps
+    stepping.advance(PICOSECONDS // 2, 2**63)
+    assert 0 < before < stepping.steps
+    assert speed.steps(run) == pytest.approx(stepping.steps, rel=0.01)
+    assert speed.steps(run) < _engine.run(run)["summary"]["events"]
+
+
+def test_share_of_bare_loop() -> None:
+    """A run that delivers a thousand packets in 2 ms is half as fast as a loop that delivers a million a second."""
+    execution = process.Execution(1000, 0, 0, 0, 0, 0, [0.002, 0.001, 0.003], [0.0] * 3)
+    assert speed.Timed(execution, 1e6).share == pytest.approx(0.5)
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_instructions_in_rows_of_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On request, rows of speed have the instructions of their runs, each run counted once."""
+    asked: list[int] = []
+
+    def one_run(run: RunSpecification) -> tuple[int, int]:
+        asked.append(flow_count(run))
+        return 1, 1000 * flow_count(run)
+
+    monkeypatch.setattr(callgrind, "one_run", one_run)
+    monkeypatch.setattr(scaling, "LARGE", [scaling.Size(180, 2, 1.0)])
+    part = scaling.measure(Extent(seconds=0.2, repeat=2, instructions=True), notify=lambda _: None)
+    assert asked == [90, 180]
+    for row in part.rows:
+        assert row["instructions_a_packet"] == pytest.approx(1000 * int(row["flows"]) / int(row["data_packets"]))
 
 
 def test_events_of_bare_loop() -> None:
@@ -191,10 +230,10 @@ def test_instructions_of_one_run(measured: Measured, tmp_path: Path, monkeypatch
         assert measurement["target"] == {"bound": "at most", "value": cell.reference}
 
 
-@pytest.mark.skipif(instructions.valgrind() is None, reason="valgrind is not installed")
+@pytest.mark.skipif(callgrind.valgrind() is None, reason="valgrind is not installed")
 def test_valgrind_counts() -> None:
     """A run takes more instructions than it delivers packets."""
-    packets, count = instructions.counted(str(instructions.valgrind()), short_run.specification(), 1)
+    packets, count = callgrind.counted(short_run.specification(), 1)
     assert 0 < packets < count
 
 
@@ -203,10 +242,13 @@ def test_without_valgrind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(linux, "missing", lambda: None)
     assert status(["bench", "--only", "instructions"]) == 2
-    assert complaint(capsys) == f"sojourn: {instructions.NEEDED}\n"
+    line = "bench --only instructions: needs valgrind (Debian's package valgrind)"
+    assert complaint(capsys) == f"sojourn: {line}\n"
+    assert status(["bench", "--only", "cells", "--instructions"]) == 2
+    assert complaint(capsys) == "sojourn: bench --instructions: needs valgrind (Debian's package valgrind)\n"
     messages: list[str] = []
     assert set(PARTS) - set(parts.measurable(messages.append)) == {"instructions"}
-    assert messages == [f"{instructions.NEEDED}; left out"]
+    assert messages == [f"{line}; left out"]
 
 
 def test_without_linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

@@ -3,7 +3,7 @@
 import statistics
 from operator import truediv
 
-from sojourn.bench import piotrowska, process, yardstick
+from sojourn.bench import piotrowska, speed, yardstick
 from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target, geometric_mean, values
 from sojourn.specification import RunSpecification, flow_count
 
@@ -16,11 +16,11 @@ def measure(extent: Extent, notify: Notify) -> Part:
     rows: list[Row] = []
     for axes in cells:
         notify(f"cells: {'/'.join(axes.values())}")
-        rows.append({**axes, **_measured(piotrowska.specification(axes, extent.seconds), extent.repeat)})
+        rows.append({**axes, **_measured(piotrowska.specification(axes, extent.seconds), extent)})
     notify("cells: without queue statistics")
     # To measure their cost.
     bare = without_statistics(piotrowska.specification(piotrowska.FEW_FLOWS, extent.seconds))
-    rows.append({**piotrowska.FEW_FLOWS, **_measured(bare, extent.repeat)})
+    rows.append({**piotrowska.FEW_FLOWS, **_measured(bare, extent)})
     *speeds, speed_without = values(rows, "packets_per_cpu_second")
     *shares, share_without = values(rows, "share_of_bare_loop")
     # With targets in packets for each CPU second.
@@ -33,7 +33,7 @@ def measure(extent: Extent, notify: Notify) -> Part:
     return Part(
         title=f"Speed in {len(cells)} cells of the study piotrowska, the access link for ten times as long as the data centre",
         method=f"Delivered data packets of the run by the CPU time of a process of its own, medians of {extent.repeat}. "
-        f"The bare loop, timed after each cell, delivers {yardstick.KNOWN / 1e6:g} M where the targets were set.",
+        f"The bare loop, timed after each process, delivers {yardstick.KNOWN / 1e6:g} M where the targets were set.",
         measurements=[
             *(Measurement(name, speed, "packets/CPU s", Target("at least", least)) for name, speed, _, least in measured),
             Measurement("bare loop", loop, "packets/CPU s"),
@@ -51,15 +51,12 @@ def without_statistics(specification: RunSpecification) -> RunSpecification:
     return {**specification, "probe": {**specification["probe"], "queue_statistics": False}}
 
 
-def _measured(specification: RunSpecification, repeat: int) -> Row:
-    executions = [process.measure(specification) for _ in range(repeat)]
-    cpu_seconds = statistics.median(execution.cpu_seconds[0] for execution in executions)
-    packets = executions[0].data_packets
+def _measured(specification: RunSpecification, extent: Extent) -> Row:
+    timings = [speed.timed(specification) for _ in range(extent.repeat)]
     return {
         "queue_statistics": "on" if specification["probe"]["queue_statistics"] else "off",
         "flows": flow_count(specification),
-        "data_packets": packets,
-        "cpu_seconds": cpu_seconds,
-        "packets_per_cpu_second": packets / cpu_seconds,
-        "share_of_bare_loop": packets / cpu_seconds / yardstick.bare_loop(repeat),
+        "data_packets": timings[0].execution.data_packets,
+        "cpu_seconds": statistics.median(each.execution.cpu_seconds[0] for each in timings),
+        **speed.columns(specification, timings, extent),
     }

@@ -5,9 +5,12 @@ comparison is of the controls' work, not of the cost of their losses.
 """
 
 from sojourn import catalogue
-from sojourn.bench import piotrowska, process
-from sojourn.bench.measurements import Extent, Notify, Part
+from sojourn.bench import piotrowska, speed
+from sojourn.bench.measurements import Extent, Notify, Part, Row
 from sojourn.specification import RunSpecification
+
+#: What the rows call a control's speed.
+SHARE = "share_of_new_renos_speed"
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
@@ -15,18 +18,18 @@ def measure(extent: Extent, notify: Notify) -> Part:
     reference = piotrowska.specification(piotrowska.FEW_FLOWS, extent.seconds)
     # A source that only sends has no work to compare: it receives nothing.
     names = [each.name for each in catalogue.load().congestion_controls if each.name != "newreno" and not each.one_way]
-    shares = {
-        name: process.relative_speed(controlled(reference, name), reference, extent, notify, f"controls: {name}")
+    rows: list[Row] = [
+        {"control": name, **speed.relative(controlled(reference, name), reference, SHARE, extent, notify, f"controls: {name}")}
         for name in names
-    }
+    ]
     return Part(
         title="Speed of the congestion controls",
         method=(
             "Delivered data packets for each CPU second, in the study piotrowska's data centre with nine flows, as a share "
             f"of New Reno's, in processes made in turn; medians of {extent.repeat} shares."
         ),
-        measurements=[process.slowest(shares, "of New Reno's")],
-        rows=[{"control": name, "share_of_new_renos_speed": share} for name, share in shares.items()],
+        measurements=[speed.slowest(rows, "control", SHARE, "of New Reno's")],
+        rows=rows,
     )
 
 

@@ -1,27 +1,18 @@
-"""Instructions for each delivered data packet, counted by callgrind.
+"""Instructions for each delivered data packet, in cells that stand for what the engine does."""
 
-Counts do not vary with the machine's load as seconds do, so that a change of a per cent shows. They do vary with the compiler.
-"""
-
-import re
-import shutil
-import tempfile
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sojourn.bench import piotrowska, process, queues
+from sojourn.bench import callgrind, piotrowska, queues, speed
 from sojourn.bench.dumbbell import dumbbell
 from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
-from sojourn.errors import InputError, RunFailed
 from sojourn.specification import RunSpecification, specify
 
-NEEDED = "bench --only instructions: needs valgrind (Debian's package valgrind)"
-
-#: The line of a callgrind profile that has the total.
-TOTAL = re.compile(r"^summary: (\d+)", re.MULTILINE)
-
+#: How one asks for this part.
+OPTION = "--only instructions"
 
 #: What makes the run of a cell, for this simulated time of a data-centre cell.
 Specification = Callable[[float], RunSpecification]
@@ -72,20 +63,20 @@ CELLS = [
 
 
 def measure(extent: Extent, notify: Notify) -> Part:
-    """Counts the instructions of each cell."""
-    program = valgrind()
-    if program is None:
-        raise InputError(NEEDED)
+    """Counts the instructions of each cell, and times it."""
+    callgrind.check(OPTION)
+    runs = {cell: cell.specification(extent.seconds) for cell in CELLS}
     rows: list[Row] = []
     measurements: list[Measurement] = []
-    for cell in CELLS:
-        notify(f"instructions: {cell.name}")
-        packets, count = one_run(program, cell.specification(extent.seconds))
+    for cell, (packets, count) in counts(runs, notify).items():
+        notify(f"instructions: {cell.name}, speed")
         each = count / packets
+        timings = [speed.timed(runs[cell]) for _ in range(extent.repeat)]
         rows.append(
             {
                 "cell": cell.name,
                 "data_packets": packets,
+                **speed.columns(runs[cell], timings, replace(extent, instructions=False)),
                 "instructions": count,
                 "instructions_a_packet": each,
                 "reference": cell.reference,
@@ -104,25 +95,12 @@ def measure(extent: Extent, notify: Notify) -> Part:
     )
 
 
-def valgrind() -> str | None:
-    """The path of valgrind, if it is installed."""
-    return shutil.which("valgrind")
+def counts(runs: Mapping[Cell, RunSpecification], notify: Notify) -> dict[Cell, tuple[int, int]]:
+    """Delivered data packets and instructions of one run of each cell; as many are counted at a time as there are cores."""
 
+    def counted(cell: Cell) -> tuple[int, int]:
+        notify(f"instructions: {cell.name}")
+        return callgrind.one_run(runs[cell])
 
-def one_run(program: str, specification: RunSpecification) -> tuple[int, int]:
-    """Delivered data packets and instructions of one run; ``program`` is valgrind."""
-    once, twice = (counted(program, specification, calls) for calls in (1, 2))
-    return once[0], twice[1] - once[1]
-
-
-def counted(program: str, specification: RunSpecification, calls: int) -> tuple[int, int]:
-    """Delivered data packets of a run, and instructions of a process that makes it ``calls`` times."""
-    with tempfile.TemporaryDirectory() as directory:
-        profile = Path(directory) / "callgrind.out"
-        prefix = [program, "--tool=callgrind", "--quiet", f"--callgrind-out-file={profile}"]
-        # Python's hashes of strings would differ from process to process, and its instructions with them.
-        execution = process.measure(specification, calls, prefix, {"PYTHONHASHSEED": "0"})
-        total = TOTAL.search(profile.read_text(encoding="utf-8"))
-    if total is None:
-        raise RunFailed("bench: callgrind counted no instructions")
-    return execution.data_packets, int(total[1])
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip(runs, pool.map(counted, runs), strict=True))

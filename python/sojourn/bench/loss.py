@@ -2,7 +2,7 @@
 
 import statistics
 
-from sojourn.bench import process
+from sojourn.bench import speed
 from sojourn.bench.dumbbell import dumbbell
 from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
 from sojourn.specification import RunSpecification, specify
@@ -29,14 +29,14 @@ CALLS = 15
 
 def measure(extent: Extent, notify: Notify) -> Part:
     """Compares the flow with and without losses, in turn; the ratio is the median of ``extent.repeat``."""
+    bounded, unbounded = specification(BOUND), specification(UNBOUNDED)
     rows: list[Row] = []
     ratios: list[float] = []
     for turn in range(extent.repeat):
         notify(f"loss: {turn + 1} of {extent.repeat}")
-        without = process.measure(specification(BOUND), CALLS)
-        burst = process.measure(specification(UNBOUNDED), CALLS)
-        ratios.append(burst.cost / without.cost)
-        rows += [_row("none", without), _row("a burst", burst)]
+        without, burst = speed.timed(bounded, CALLS), speed.timed(unbounded, CALLS)
+        ratios.append(burst.execution.cost / without.execution.cost)
+        rows += [_row("none", bounded, without, extent), _row("a burst", unbounded, burst, extent)]
     return Part(
         title=f"Cost of a loss burst: one New Reno flow of {SEGMENTS:,} segments, 1 Gbit/s, 100 ms",
         method=(
@@ -45,9 +45,9 @@ def measure(extent: Extent, notify: Notify) -> Part:
         ),
         measurements=[
             Measurement("cost with a burst of losses", statistics.median(ratios), "times without", Target("at most", 1.5)),
-            Measurement("packets lost in the burst", burst.drops, "packets"),
-            Measurement("loss episodes", burst.fast_recoveries, "episodes"),
-            Measurement("timeouts", burst.timeouts, "timeouts"),
+            Measurement("packets lost in the burst", burst.execution.drops, "packets"),
+            Measurement("loss episodes", burst.execution.fast_recoveries, "episodes"),
+            Measurement("timeouts", burst.execution.timeouts, "timeouts"),
         ],
         rows=rows,
     )
@@ -67,7 +67,8 @@ def specification(send_buffer: int) -> RunSpecification:
     return specify(dumbbell("loss", "20 s", bottleneck, flow, access, sender_overhead="0 s", stack=stack), seed=1)
 
 
-def _row(losses: str, execution: process.Execution) -> Row:
+def _row(losses: str, run: RunSpecification, timed: speed.Timed, extent: Extent) -> Row:
+    execution = timed.execution
     return {
         "losses": losses,
         "data_packets": execution.data_packets,
@@ -75,4 +76,5 @@ def _row(losses: str, execution: process.Execution) -> Row:
         "retransmissions": execution.retransmissions,
         "cpu_seconds": statistics.median(execution.cpu_seconds),
         "nanoseconds_a_packet": execution.cost * 1e9,
+        **speed.columns(run, [timed], extent),
     }

@@ -60,11 +60,13 @@ class Extent:
     """How much is measured.
 
     ``seconds`` is the duration of a data-centre cell in simulated seconds. The other parts scale with it, so that a trial run is
-    quick; targets apply to ``STANDARD``. Timings are repeated ``repeat`` times.
+    quick; targets apply to ``STANDARD``. Timings are repeated ``repeat`` times. With ``instructions``, those of each run whose
+    speed is measured are counted, which takes fifty times as long as the run.
     """
 
     seconds: float
     repeat: int
+    instructions: bool = False
 
     @property
     def scale(self) -> float:

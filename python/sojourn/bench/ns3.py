@@ -21,7 +21,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from sojourn.bench import piotrowska, process
+from sojourn.bench import piotrowska, speed
 from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target, geometric_mean, values
 from sojourn.errors import InputError, RunFailed
 from sojourn.specification import RunSpecification, flow_count
@@ -57,7 +57,7 @@ def measure(extent: Extent, notify: Notify) -> Part:
         cells = piotrowska.cells({"tcp": CONTROLS})
         for number, axes in enumerate(cells):
             notify(f"ns-3: {'/'.join(axes.values())}, {number + 1} of {len(cells)}")
-            rows.append({**axes, **_compared(program, piotrowska.specification(axes, extent.seconds, CHANGES), extent.repeat)})
+            rows.append({**axes, **_compared(program, piotrowska.specification(axes, extent.seconds, CHANGES), extent)})
     ratios = values(rows, "ratio")
     return Part(
         name="ns3",
@@ -171,25 +171,26 @@ def _has_ns3(compiler: str) -> bool:
     return subprocess.run(command, input=question, capture_output=True, text=True, check=False).returncode == 0
 
 
-def _compared(program: Path, specification: RunSpecification, repeat: int) -> Row:
+def _compared(program: Path, specification: RunSpecification, extent: Extent) -> Row:
+    run = evenly_started(specification)
     theirs: list[tuple[int, float]] = []
-    ours: list[process.Execution] = []
-    for _ in range(repeat):
+    ours: list[speed.Timed] = []
+    for _ in range(extent.repeat):
         theirs.append(simulate(program, specification))
-        ours.append(process.measure(evenly_started(specification)))
-    packets, ns3_packets = ours[0].data_packets, theirs[0][0]
+        ours.append(speed.timed(run))
+    packets, ns3_packets = ours[0].execution.data_packets, theirs[0][0]
     if ns3_packets == 0:
         raise RunFailed("bench --against ns3: ns-3 delivered no packet; give more --seconds")
-    cpu_seconds = statistics.median(execution.cpu_seconds[0] for execution in ours)
-    ns3_cpu_seconds = statistics.median(seconds for _, seconds in theirs)
+    ns3_speed = ns3_packets / statistics.median(seconds for _, seconds in theirs)
+    columns = speed.columns(run, ours, extent)
     return {
         "flows": flow_count(specification),
         "data_packets": packets,
         "ns3_data_packets": ns3_packets,
         "same": "yes" if abs(packets - ns3_packets) <= TOLERANCE * max(packets, ns3_packets) else "no",
-        "packets_per_cpu_second": packets / cpu_seconds,
-        "ns3_packets_per_cpu_second": ns3_packets / ns3_cpu_seconds,
-        "ratio": (packets / cpu_seconds) / (ns3_packets / ns3_cpu_seconds),
+        **columns,
+        "ns3_packets_per_cpu_second": ns3_speed,
+        "ratio": float(columns["packets_per_cpu_second"]) / ns3_speed,
     }
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _engine, specification
-from sojourn.bench import piotrowska
-from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
+from sojourn.bench import piotrowska, speed, yardstick
+from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target, values
 from sojourn.errors import RunFailed
 from sojourn.plugins import source, starting
 from sojourn.plugins.compiler import compiler
@@ -28,15 +28,20 @@ def measure(extent: Extent, notify: Notify) -> Part:
     languages = [language for language in starting.ENDINGS if language != "c" or compiler() is not None]
     for language in languages:
         run, plugin = controlled(reference, language)
-        shares: list[float] = []
-        rates: list[float] = []
+        turns: list[Row] = []
         for turn in range(extent.repeat):
             notify(f"own: {language}, {turn + 1} of {extent.repeat}")
-            built_in, (seconds, calls) = _timed(reference, None), _timed(run, [plugin])
-            shares.append(built_in[0] / seconds)
-            rates.append(calls / seconds)
-        speeds = {"share_of_new_renos_speed": statistics.median(shares), "hook_calls_a_second": statistics.median(rates)}
-        rows.append({"language": language, **speeds})
+            built_in, (seconds, calls, packets) = _timed(reference, None), _timed(run, [plugin])
+            turns.append(
+                {
+                    "share_of_new_renos_speed": built_in[0] / seconds,
+                    "hook_calls_a_second": calls / seconds,
+                    "packets_per_cpu_second": packets / seconds,
+                    "share_of_bare_loop": packets / seconds / yardstick.bare_loop(1),
+                }
+            )
+        medians = {name: statistics.median(values(turns, name)) for name in turns[0]}
+        rows.append({"language": language, **medians, "steps_a_packet": speed.steps(specification.text(run), [plugin]) / packets})
     of = {str(row["language"]): row for row in rows}
     python = float(of["python"]["hook_calls_a_second"])
     measurements = [Measurement("Python", python, "acks/CPU s", Target("at least", 100_000))]
@@ -71,9 +76,10 @@ def controlled(reference: RunSpecification, language: str) -> tuple[RunSpecifica
     return {**reference, "flows": flows, "plugins": [own.as_json()]}, plugin
 
 
-def _timed(run: RunSpecification, plugins: list[Loaded] | None) -> tuple[float, int]:
-    """CPU seconds of the engine, and calls of hooks meanwhile."""
+def _timed(run: RunSpecification, plugins: list[Loaded] | None) -> tuple[float, int, int]:
+    """CPU seconds of the engine, calls of hooks meanwhile, and data packets delivered."""
     text, calls = specification.text(run), _engine.plugin_calls()
     began = time.thread_time()
-    _engine.run(text, None, plugins)
-    return time.thread_time() - began, (_engine.plugin_calls() - calls) // 2
+    tables = _engine.run(text, None, plugins)
+    seconds = time.thread_time() - began
+    return seconds, (_engine.plugin_calls() - calls) // 2, tables["summary"]["data_packets_delivered"]

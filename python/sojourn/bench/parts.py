@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from sojourn.bench import (
+    callgrind,
     campaign,
     cells,
     controls,
@@ -45,7 +46,7 @@ PARTS: dict[str, Callable[[Extent, Notify], Part]] = {
 
 def measurable(notify: Notify) -> list[str]:
     """The parts that can be measured here: all of them where valgrind is installed and a Linux kernel is built."""
-    lacking = {"instructions": None if instructions.valgrind() is not None else instructions.NEEDED, "linux": linux.missing()}
+    lacking = {"instructions": callgrind.missing(instructions.OPTION), "linux": linux.missing()}
     for what in filter(None, lacking.values()):
         notify(f"{what}; left out")
     return [name for name in PARTS if lacking.get(name) is None]

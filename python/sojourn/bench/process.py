@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sojourn import _engine
-from sojourn.bench.measurements import Extent, Measurement, Notify, Target
 from sojourn.errors import RunFailed
 from sojourn.specification import RunSpecification
 from sojourn.specification import text as text_of
@@ -68,21 +67,3 @@ def output(what: str, command: Sequence[str], given: str = "", environment: Mapp
         complaint = ended.stderr.strip().splitlines() or [f"its process ended with status {ended.returncode}"]
         raise RunFailed(f"bench: {what} failed: {complaint[-1]}")
     return ended.stdout
-
-
-def relative_speed(run: RunSpecification, reference: RunSpecification, extent: Extent, notify: Notify, what: str) -> float:
-    """The speed of a run as a share of a reference's: the median of ``extent.repeat`` shares, of runs made in turn.
-
-    Speed is delivered data packets for each CPU second.
-    """
-    shares: list[float] = []
-    for turn in range(extent.repeat):
-        notify(f"{what}, {turn + 1} of {extent.repeat}")
-        shares.append(measure(reference).cost / measure(run).cost)
-    return statistics.median(shares)
-
-
-def slowest(shares: Mapping[str, float], unit: str) -> Measurement:
-    """The least of the speeds relative to a reference's, by what has them."""
-    name = min(shares, key=shares.__getitem__)
-    return Measurement(f"slowest: {name}", shares[name], unit, Target("at least", 0.6))

@@ -1,13 +1,16 @@
 """Speed of every queue discipline relative to DropTail's; of those with a queue for each flow also by the number of flows."""
 
 from sojourn import catalogue
-from sojourn.bench import piotrowska, process
+from sojourn.bench import piotrowska, speed
 from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
 from sojourn.catalogue import Value
 from sojourn.scenario import from_data
 from sojourn.specification import Json, RunSpecification, specify
 
 REFERENCE = "droptail"
+
+#: What the rows call a discipline's speed.
+SHARE = "share_of_droptails_speed"
 
 #: Parameters that a discipline needs at 1 Gbit/s.
 SETTINGS: dict[str, dict[str, Value]] = {
@@ -33,16 +36,15 @@ def measure(extent: Extent, notify: Notify) -> Part:
     rows: list[Row] = []
 
     def share(name: str, run: RunSpecification, reference: RunSpecification, sources: str) -> float:
-        found = process.relative_speed(run, reference, extent, notify, f"queues: {name}, {sources}")
-        rows.append({"queue": name, "sources": sources, "share_of_droptails_speed": found})
-        return found
+        found = speed.relative(run, reference, SHARE, extent, notify, f"queues: {name}, {sources}")
+        rows.append({"queue": name, "sources": sources, **found})
+        return float(found[SHARE])
 
     reference = piotrowska.specification(piotrowska.SOME_FLOWS, extent.seconds)
     disciplines = [discipline for discipline in catalogue.load().queues if discipline.name != REFERENCE]
-    names = [discipline.name for discipline in disciplines]
-    measurements = [
-        process.slowest({name: share(name, queued(reference, name), reference, "90 New Reno") for name in names}, "of DropTail's")
-    ]
+    for name in (discipline.name for discipline in disciplines):
+        share(name, queued(reference, name), reference, "90 New Reno")
+    measurements = [speed.slowest(rows, "queue", SHARE, "of DropTail's")]
     for name in (discipline.name for discipline in disciplines if discipline.class_ == SCHEDULER):
         few, many = (
             share(name, unresponsive(name, flows, extent.scale), unresponsive(REFERENCE, flows, extent.scale), f"{flows} cbr")

@@ -3,7 +3,7 @@
 import statistics
 from dataclasses import dataclass
 
-from sojourn.bench import piotrowska, process
+from sojourn.bench import piotrowska, speed
 from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
 from sojourn.specification import Json, RunSpecification, flow_count
 from sojourn.units import PICOSECONDS
@@ -46,14 +46,14 @@ def measure(extent: Extent, notify: Notify) -> Part:
         ratios: list[float] = []
         for turn in range(extent.repeat):
             notify(f"growth: {size.flows} flows, {turn + 1} of {extent.repeat}")
-            reference, execution = process.measure(small, SMALL_CALLS), process.measure(large)
-            ratios.append(execution.cost / reference.cost)
-            rows += [_row(small, reference, 1.0), _row(large, execution, ratios[-1])]
+            reference, timed = speed.timed(small, SMALL_CALLS), speed.timed(large)
+            ratios.append(timed.execution.cost / reference.execution.cost)
+            rows += [_row(small, reference, 1.0, extent), _row(large, timed, ratios[-1], extent)]
         name = f"{size.flows:,} flows on {size.factor} Gbit/s"
         measurements.append(Measurement(name, statistics.median(ratios), "times 90 flows", size.target))
         if size.target is None:
-            measurements.append(Measurement(f"{name}, delivered", execution.data_packets, "packets"))
-            measurements.append(Measurement(f"{name}, CPU time", execution.cpu_seconds[0], "CPU s"))
+            measurements.append(Measurement(f"{name}, delivered", timed.execution.data_packets, "packets"))
+            measurements.append(Measurement(f"{name}, CPU time", timed.execution.cpu_seconds[0], "CPU s"))
     return Part(
         title="Cost of a packet by number of flows and rate",
         method=(
@@ -86,13 +86,14 @@ def _multiplied(link: Json, factor: int) -> Json:
     return {**link, "rate": link["rate"] * factor, "device_queue": link["device_queue"] * factor, "queue": queue}
 
 
-def _row(specification: RunSpecification, execution: process.Execution, ratio: float) -> Row:
+def _row(specification: RunSpecification, timed: speed.Timed, ratio: float, extent: Extent) -> Row:
     return {
         "flows": flow_count(specification),
         "gigabits_per_second": specification["links"][0]["rate"] / 1e9,
         "simulated_seconds": specification["duration"] / PICOSECONDS,
-        "data_packets": execution.data_packets,
-        "cpu_seconds": statistics.median(execution.cpu_seconds),
-        "nanoseconds_a_packet": execution.cost * 1e9,
+        "data_packets": timed.execution.data_packets,
+        "cpu_seconds": statistics.median(timed.execution.cpu_seconds),
+        "nanoseconds_a_packet": timed.execution.cost * 1e9,
         "ratio": ratio,
+        **speed.columns(specification, [timed], extent),
     }

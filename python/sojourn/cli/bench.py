@@ -38,10 +38,21 @@ def _parts(_context: click.Context, option: click.Parameter, wanted: tuple[str, 
     show_default="3; with --against ns3, 1",
     help="Repeat each timing N times and take the median.",
 )
+@option(
+    "--instructions",
+    is_flag=True,
+    help="Count instructions a packet in every row of speed, not in the part of that name alone; takes fifty times as long.",
+)
 @option("--out", section=RESULTS, metavar="FILE", type=click.Path(path_type=Path), help="Write the measurements to FILE as JSON.")
 @form_options
 def command(
-    only: tuple[str, ...], against: str | None, seconds: float | None, repeat: int | None, out: Path | None, form: Form
+    only: tuple[str, ...],
+    against: str | None,
+    seconds: float | None,
+    repeat: int | None,
+    instructions: bool,
+    out: Path | None,
+    form: Form,
 ) -> None:
     """Measure speed, instructions, start-up and memory.
 
@@ -51,12 +62,14 @@ def command(
         raise InputError(f"--only {only[0]}: cannot be combined with --against {against}")
     if out is not None:
         check_out(out)
-    from sojourn.bench import machine, measurements, ns3, parts, report
+    from sojourn.bench import callgrind, machine, measurements, ns3, parts, report
     from sojourn.cli.terminal import notify
     from sojourn.store import write_whole
 
     standard = ns3.STANDARD if against is not None else measurements.STANDARD
-    extent = measurements.Extent(seconds or standard.seconds, repeat or standard.repeat)
+    extent = measurements.Extent(seconds or standard.seconds, repeat or standard.repeat, instructions)
+    if instructions:
+        callgrind.check("--instructions")
     this = machine.this()
     if against is None:
         measured = parts.measure(only or parts.measurable(notify), extent, notify)
