@@ -467,6 +467,8 @@ def test_geometric_mean() -> None:
         (["--only", "speed"], "'speed' is not one of cells"),
         (["--against", "ns2"], "'ns2' is not 'ns3'"),
         (["--against", "ns3", "--only", "cells"], "--only cells: cannot be combined with --against ns3"),
+        (["--history", "history.csv"], "--history history.csv: needs --only instructions"),
+        (["--only", "instructions", "--history", "history.csv"], "--history history.csv: not in a clone of Sojourn's repository"),
         (["--seconds", "0"], "--seconds"),
         (["--repeat", "0"], "--repeat"),
     ],

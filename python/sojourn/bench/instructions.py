@@ -11,6 +11,9 @@ from sojourn.bench.dumbbell import dumbbell
 from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target
 from sojourn.specification import RunSpecification, specify
 
+#: Calls in one process that is timed: a short run's first call mostly loads the engine's pages.
+CALLS = 5
+
 #: How one asks for this part.
 OPTION = "--only instructions"
 
@@ -71,7 +74,7 @@ def measure(extent: Extent, notify: Notify) -> Part:
     for cell, (packets, count) in counts(runs, notify).items():
         notify(f"instructions: {cell.name}, speed")
         each = count / packets
-        timings = [speed.timed(runs[cell]) for _ in range(extent.repeat)]
+        timings = [speed.timed(runs[cell], CALLS) for _ in range(extent.repeat)]
         rows.append(
             {
                 "cell": cell.name,

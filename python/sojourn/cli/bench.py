@@ -44,6 +44,13 @@ def _parts(_context: click.Context, option: click.Parameter, wanted: tuple[str, 
     help="Count instructions a packet in every row of speed, not in the part of that name alone; takes fifty times as long.",
 )
 @option("--out", section=RESULTS, metavar="FILE", type=click.Path(path_type=Path), help="Write the measurements to FILE as JSON.")
+@option(
+    "--history",
+    section=RESULTS,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="With --only instructions: add what its cells cost at this commit to FILE of Sojourn's repository.",
+)
 @form_options
 def command(
     only: tuple[str, ...],
@@ -52,6 +59,7 @@ def command(
     repeat: int | None,
     instructions: bool,
     out: Path | None,
+    history: Path | None,
     form: Form,
 ) -> None:
     """Measure speed, instructions, start-up and memory.
@@ -62,7 +70,10 @@ def command(
         raise InputError(f"--only {only[0]}: cannot be combined with --against {against}")
     if out is not None:
         check_out(out)
+    if history is not None and "instructions" not in only:
+        raise InputError(f"--history {history}: needs --only instructions")
     from sojourn.bench import callgrind, machine, measurements, ns3, parts, report
+    from sojourn.bench import history as recording
     from sojourn.cli.terminal import notify
     from sojourn.store import write_whole
 
@@ -70,6 +81,7 @@ def command(
     extent = measurements.Extent(seconds or standard.seconds, repeat or standard.repeat, instructions)
     if instructions:
         callgrind.check("--instructions")
+    commit = None if history is None else recording.here(history)
     this = machine.this()
     if against is None:
         measured = parts.measure(only or parts.measurable(notify), extent, notify)
@@ -79,3 +91,6 @@ def command(
     put(list(report.tables(found)), form)
     if out is not None:
         write_whole(out, lambda path: path.write_text(report.as_json(found), encoding="utf-8"))
+    if history is not None and commit is not None:
+        (rows,) = (part.rows for part in measured if part.name == "instructions")
+        recording.append(history, recording.recorded(rows, extent.seconds, *commit))
