@@ -25,7 +25,7 @@ IN_PARALLEL := --numprocesses=logical --maxprocesses=8 --dist=worksteal
 PYTEST := $(BIN)/pytest $(IN_PARALLEL)
 QUICK := "not long and not kernel and not packetdrill"
 
-.PHONY: setup tools demo docs docs-numbers lab lab-bench packetdrill bench wheel try-wheel notes deny lint python-lint test test-long test-least test-linux checks pytest always
+.PHONY: setup tools demo docs docs-numbers lab lab-bench packetdrill bench instructions wheel try-wheel notes deny lint python-lint test test-long test-least test-linux checks pytest always
 
 setup: $(SOJOURN)
 
@@ -88,6 +88,11 @@ packetdrill: setup tools
 
 bench: setup
 	$(SOJOURN) bench
+
+# Whether packets take more instructions than bench/history.csv has, by more than 1 %, and no commit says why (CONTRIBUTING.md).
+# It needs valgrind; without it, it is left out.
+instructions: setup tools
+	$(BIN)/python tests/judge_instructions.py
 
 # The wheel, into dist/. It needs the C library of this machine or a later one; with GLIBC=2.28, say, that version or a later one.
 wheel: setup
