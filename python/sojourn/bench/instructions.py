@@ -79,8 +79,8 @@ def measure(extent: Extent, notify: Notify) -> Part:
             {
                 "cell": cell.name,
                 "data_packets": packets,
-                **speed.columns(runs[cell], timings, replace(extent, instructions=False)),
                 "instructions": count,
+                **speed.columns(runs[cell], timings, replace(extent, instructions=False)),
                 "instructions_a_packet": each,
                 "reference": cell.reference,
                 "change_percent": 100 * (each / cell.reference - 1),

@@ -15,6 +15,18 @@ FORMAT = 2
 
 SIGNS: dict[Bound, str] = {"at least": "≥", "at most": "≤", "below": "<"}
 
+#: Columns that a narrow terminal leaves out first: what others are computed from.
+COUNTED = {
+    "queue_statistics",
+    "flows",
+    "simulated_seconds",
+    "data_packets",
+    "cpu_seconds",
+    "lost",
+    "retransmissions",
+    "instructions",
+}
+
 
 @dataclass(frozen=True)
 class Report:
@@ -45,8 +57,9 @@ def _rows(part: Part) -> Table:
     columns: list[Column] = []
     for name, value in part.rows[0].items():
         heading, is_first = name.replace("_", " ").replace("cpu", "CPU"), not columns
-        of_numbers = number(name, heading, _shown, keep=is_first)
-        columns.append(label(name, heading, keep=is_first) if isinstance(value, str) else of_numbers)
+        rank = int(name in COUNTED)
+        of_numbers = number(name, heading, _shown, keep=is_first, rank=rank)
+        columns.append(label(name, heading, keep=is_first, rank=rank) if isinstance(value, str) else of_numbers)
     return Table(part.name, part.title, columns, part.rows, [part.method])
 
 
