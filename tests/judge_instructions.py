@@ -1,4 +1,4 @@
-"""What make instructions does: no cell takes more instructions than at a recorded commit, unless a commit since says why."""
+"""What make instructions does: no cell takes more instructions than were recorded, unless a commit since says why."""
 
 import io
 import json
@@ -23,29 +23,19 @@ BUILT = ROOT / "target" / "instructions"
 #: How many times the instructions of a recorded commit a cell may take.
 ALLOWED = 1.01
 
-#: A line of a commit's message that says why more are needed begins so.
-BECAUSE = "Instructions: "
-
 Counts = Mapping[str, float]
 
 
-def reasons(commit: str) -> list[str]:
-    """What the messages of the commits since then say of instructions."""
-    lines = history.git(ROOT, "log", "--format=%B", f"{commit}..HEAD").splitlines()
-    return [line.removeprefix(BECAUSE) for line in lines if line.startswith(BECAUSE)]
-
-
-def is_before(commit: str) -> bool:
-    """Whether it is this commit or one that it comes from."""
-    asked = ["git", "-C", str(ROOT), "merge-base", "--is-ancestor", commit, "HEAD"]
-    return subprocess.run(asked, check=False, capture_output=True).returncode == 0
-
-
 def judged(now: Counts, recorded: Sequence[Recorded], said: Callable[[str], Sequence[str]]) -> list[str]:
-    """A line for each cell that has grown without a reason, beside the least that was recorded since the last reason."""
+    """A line for each cell that has grown without a reason, beside the least that was recorded since the last reason.
+
+    A reason is what lines of the history say, or the messages of commits after them.
+    """
+    explained = [place for place, each in enumerate(recorded) if each.why]
+    since = [each.commit for each in recorded[explained[-1] if explained else 0 :]]
     lines = []
     for cell, count in now.items():
-        unexplained = [each for each in recorded if each.cell == cell and not said(each.commit)]
+        unexplained = [each for each in recorded if each.cell == cell and each.commit in since and not said(each.commit)]
         least = min(unexplained, key=lambda each: each.instructions_a_packet, default=None)
         if least is not None and count > ALLOWED * least.instructions_a_packet:
             change = 100 * (count / least.instructions_a_packet - 1)
@@ -98,7 +88,7 @@ def main(file: Path = HISTORY) -> int:
     if callgrind.valgrind() is None:
         print("make instructions: valgrind is missing; left out")
         return 0
-    recorded = [each for each in history.read(file) if is_before(each.commit)]
+    recorded = [each for each in history.read(file) if history.is_before(ROOT, each.commit)]
     if not recorded:
         print("make instructions: no recorded commit is among those before this one, as in a shallow clone; left out")
         return 0
@@ -108,11 +98,11 @@ def main(file: Path = HISTORY) -> int:
     for cell, count in now.items():
         said = f", {last[cell].instructions_a_packet:.0f} at {last[cell].commit}" if cell in last else ""
         print(f"{cell}: {count:.0f} instructions a packet{said}")
-    lines = judged(now, before, reasons)
+    lines = judged(now, before, lambda commit: history.reasons(ROOT, commit))
     for line in lines:
         print(f"make instructions: {line}", file=sys.stderr)
     if lines:
-        print(f'make instructions: a commit may say why in a line "{BECAUSE}..." (CONTRIBUTING.md)', file=sys.stderr)
+        print(f'make instructions: a commit may say why in a line "{history.BECAUSE}..." (CONTRIBUTING.md)', file=sys.stderr)
     return int(bool(lines))
 
 

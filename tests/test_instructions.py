@@ -12,6 +12,7 @@ from conftest import Capture
 from judge_instructions import judged, main
 from sojourn.bench import callgrind, history
 from sojourn.bench.history import Recorded
+from sojourn.errors import InputError
 
 CELL = "1 Gbit/s, 90 New Reno"
 
@@ -39,9 +40,9 @@ def commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Commit:
     return commit
 
 
-def recorded(commit: str, count: float) -> Recorded:
+def recorded(commit: str, count: float, why: str = "") -> Recorded:
     """A line of the history."""
-    return Recorded(commit, "2026-11-25", "1.95.0", 0.5, CELL, count, 1.7, 0.6)
+    return Recorded(commit, "2026-11-25", "1.95.0", 0.5, CELL, count, 1.7, 0.6, why)
 
 
 @pytest.fixture
@@ -65,6 +66,17 @@ def test_reason_holds_for_what_was_before(commit: Commit, file: Path) -> None:
     second = recorded(commit("second\n\nInstructions: needed"), 1000.0)
     history.append(file, [first, second])
     assert main(file) == 1
+
+
+def test_reason_in_the_history(commit: Commit, file: Path) -> None:
+    """A line that says why is one from which on growth is judged; adding lines excuses nothing without a reason."""
+    first, second = commit("first"), commit("second")
+    history.append(file, [recorded(first, 900.0), recorded(second, 1015.0)])
+    assert main(file) == 1
+    history.append(file, [recorded(second, 1015.0, "it was needed")])
+    assert main(file) == 0
+    commit("third\n\nInstructions: a reason, and\nInstructions: another")
+    assert history.here(file).why == "a reason, and; another"
 
 
 def test_growth_bit_by_bit_fails(commit: Commit, file: Path) -> None:
@@ -115,6 +127,17 @@ def test_history_has_a_line_for_each_cell_and_commit(file: Path) -> None:
     history.append(file, [second])
     history.append(file, [again])
     assert history.read(file) == [second, again]
+
+
+def test_commit_of_the_engine(commit: Commit, file: Path) -> None:
+    """What is added is of the commit that is checked out, with its date, and refused if the engine's sources are others."""
+    made = commit("first")
+    found = history.here(file)
+    assert (found.commit, len(found.date), found.rustc, found.why) == (made, len("2026-11-25"), "1.95.0", "")
+    (file.parent / "crates").mkdir()
+    (file.parent / "crates" / "a.rs").write_text("")
+    with pytest.raises(InputError, match=f"crates/ is not as the commit {made} has it; commit it first"):
+        history.here(file)
 
 
 def test_compiler_is_read_from_the_engine() -> None:

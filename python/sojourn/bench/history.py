@@ -20,6 +20,9 @@ from sojourn.store import write_whole
 #: What the engine is built of: a count is that of a commit if these are as it has them.
 SOURCES = ("crates", "Cargo.toml", "Cargo.lock")
 
+#: A line of a commit's message that says why more instructions are needed begins so.
+BECAUSE = "Instructions: "
+
 
 @dataclass(frozen=True)
 class Recorded:
@@ -33,6 +36,8 @@ class Recorded:
     instructions_a_packet: float
     steps_a_packet: float
     share_of_bare_loop: float
+    #: Why more instructions are needed than at the commits before; empty if nobody says so.
+    why: str
 
 
 #: The columns of the file.
@@ -45,7 +50,7 @@ def read(path: Path) -> list[Recorded]:
     """All lines of the file; none if there is no such file yet."""
     if not path.exists():
         return []
-    return [Recorded(**line) for line in pl.read_csv(path, schema=SCHEMA).iter_rows(named=True)]
+    return [Recorded(**line) for line in pl.read_csv(path, schema=SCHEMA).fill_null("").iter_rows(named=True)]
 
 
 def append(path: Path, added: Sequence[Recorded]) -> None:
@@ -55,11 +60,21 @@ def append(path: Path, added: Sequence[Recorded]) -> None:
     write_whole(path, pl.DataFrame([asdict(line) for line in lines], schema=SCHEMA).write_csv)
 
 
-def recorded(rows: Iterable[Row], seconds: float, commit: str, date: str, rustc: str) -> list[Recorded]:
+@dataclass(frozen=True)
+class Commit:
+    """What lines have in common: a commit with its date, the compiler of its engine, and what it and those before it say."""
+
+    commit: str
+    date: str
+    rustc: str
+    why: str
+
+
+def recorded(rows: Iterable[Row], seconds: float, commit: Commit) -> list[Recorded]:
     """The lines of the rows of the part ``instructions``."""
     return [
         Recorded(
-            **{"commit": commit, "date": date, "rustc": rustc},
+            **asdict(commit),
             seconds=seconds,
             cell=str(row["cell"]),
             instructions_a_packet=round(float(row["instructions_a_packet"]), 1),
@@ -70,11 +85,11 @@ def recorded(rows: Iterable[Row], seconds: float, commit: str, date: str, rustc:
     ]
 
 
-def here(path: Path) -> tuple[str, str, str]:
-    """The commit that the engine is of, its date, and the compiler that built the engine, for a file in the repository.
+def here(path: Path) -> Commit:
+    """The commit that the engine is of, for a file in the repository; it says why since the last line of another.
 
     Raises:
-        InputError: it is a directory or in no repository, or the sources of the engine are not as the commit has them.
+        InputError: the file is a directory or in no repository, or the sources of the engine are not as the commit has them.
     """
     if path.is_dir():
         raise InputError(f"--history {path}: a directory; give a file")
@@ -86,7 +101,21 @@ def here(path: Path) -> tuple[str, str, str]:
         raise InputError(f"--history {path}: not in a clone of Sojourn's repository, or git is missing") from None
     if changed:
         raise InputError(f"--history {path}: {changed.split()[1]} is not as the commit {commit} has it; commit it first")
-    return commit, date, compiler()
+    before = [line.commit for line in read(path) if line.commit != commit and is_before(path.parent, line.commit)]
+    why = "; ".join(reasons(path.parent, before[-1])) if before else ""
+    return Commit(commit, date, compiler(), why)
+
+
+def is_before(folder: Path, commit: str) -> bool:
+    """Whether it is the commit that is checked out, or one that that comes from."""
+    asked = ["git", "-C", str(folder), "merge-base", "--is-ancestor", commit, "HEAD"]
+    return subprocess.run(asked, check=False, capture_output=True).returncode == 0
+
+
+def reasons(folder: Path, commit: str) -> list[str]:
+    """What the messages of the commits since then say of instructions."""
+    lines = git(folder, "log", "--format=%B", f"{commit}..HEAD").splitlines()
+    return [line.removeprefix(BECAUSE) for line in lines if line.startswith(BECAUSE)]
 
 
 def compiler() -> str:

@@ -93,4 +93,4 @@ def command(
         write_whole(out, lambda path: path.write_text(report.as_json(found), encoding="utf-8"))
     if history is not None and commit is not None:
         (rows,) = (part.rows for part in measured if part.name == "instructions")
-        recording.append(history, recording.recorded(rows, extent.seconds, *commit))
+        recording.append(history, recording.recorded(rows, extent.seconds, commit))
