@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from sojourn.bench import (
     callgrind,
     cells,
     footprint,
+    history,
     instructions,
     linux,
     loss,
@@ -228,6 +230,23 @@ def test_instructions_of_one_run(measured: Measured, tmp_path: Path, monkeypatch
         assert measurement["name"] == cell.name
         assert measurement["value"] == row["instructions_a_packet"] == 5_000_000 / row["data_packets"]
         assert measurement["target"] == {"bound": "at most", "value": cell.reference}
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_history_of_instructions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--history` adds a line for each cell to a file of the repository, of the commit that is checked out."""
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    for words in (["init", "--quiet"], [*who, "commit", "--quiet", "--allow-empty", "--message", "first"]):
+        subprocess.run(["git", "-C", str(tmp_path), *words], check=True)
+    monkeypatch.setattr(callgrind, "valgrind", lambda: "valgrind")
+    monkeypatch.setattr(callgrind, "one_run", lambda _: (1000, 2_500_000))
+    file = tmp_path / "history.csv"
+    words = ["bench", "--only", "instructions", "--seconds", "0.2", "--repeat", "1", "--history", str(file)]
+    assert status(words) == status(words) == 0
+    lines = history.read(file)
+    assert [line.cell for line in lines] == [cell.name for cell in instructions.CELLS]
+    assert {(line.seconds, line.instructions_a_packet, line.rustc) for line in lines} == {(0.2, 2500.0, history.compiler())}
+    assert all(line.steps_a_packet > 0 and line.share_of_bare_loop > 0 for line in lines)
 
 
 @pytest.mark.skipif(callgrind.valgrind() is None, reason="valgrind is not installed")
