@@ -1,20 +1,23 @@
 """The cells of a matrix and their runs."""
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Self
 
 from sojourn import _engine
 from sojourn.backends.identity import Identity
 from sojourn.scenario.given import Given
 from sojourn.scenario.model import Scenario
-from sojourn.specification import RunSpecification, specify, text, texts, with_seed
+from sojourn.specification import RunSpecification, around_seed, specify, text, texts, with_seed
 from sojourn.units import PICOSECONDS
 
 #: Bytes of the hashes that stand for runs: enough that no two of any number of runs that can be made share one.
 HASH_BYTES = 16
+
+#: Texts that are hashed at once.
+AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -97,12 +100,20 @@ class Cell:
 
 def requests(specification: str, seeds: Iterable[int]) -> Iterator[str]:
     """``Run.request`` of a cell's runs with some seeds, for less than making the runs costs; the text is that of any of them."""
-    return map(_hash, texts(specification, seeds))
+    if (around := around_seed(specification)) is None:
+        return _hashes(texts(specification, seeds))
+    before, after = around
+    return _hashes(map(str, seeds), before, after)
+
+
+def keys(requests: Iterable[str], backend: Identity) -> Iterator[str]:
+    """The keys of runs, by their requests and what carries them out."""
+    return _hashes(requests, "\n".join((backend.name, backend.version, backend.digest, "")))
 
 
 def key(request: str, backend: Identity) -> str:
-    """The key of a run, by its request and what carries it out."""
-    return _hash("\n".join((backend.name, backend.version, backend.digest, request)))
+    """The key of one run."""
+    return next(keys([request], backend))
 
 
 def called(axes: Mapping[str, str]) -> str:
@@ -111,4 +122,11 @@ def called(axes: Mapping[str, str]) -> str:
 
 
 def _hash(text: str) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=HASH_BYTES).hexdigest()
+    return next(_hashes([text]))
+
+
+def _hashes(middles: Iterable[str], before: str = "", after: str = "") -> Iterator[str]:
+    """The hashes of texts of which only the middles differ."""
+    left = iter(middles)
+    while some := list(islice(left, AT_ONCE)):
+        yield from _engine.hashes(before, some, after, HASH_BYTES)

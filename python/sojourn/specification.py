@@ -73,14 +73,21 @@ def with_seed(specification: RunSpecification, seed: int) -> RunSpecification:
 
 def texts(written: str, seeds: Iterable[int]) -> Iterator[str]:
     """The texts of a run with several seeds, for less than writing each costs; it is given with any of them."""
-    if f'"{DELAY_RANGE}":' in written:
+    if (around := around_seed(written)) is None:
         specification: RunSpecification = json.loads(written)
         yield from (text(with_seed(specification, seed)) for seed in seeds)
         return
-    # Nothing but the seed, which stands first, tells them apart.
-    first, comma, rest = written.partition(",")
+    before, after = around
+    yield from (f"{before}{seed}{after}" for seed in seeds)
+
+
+def around_seed(written: str) -> tuple[str, str] | None:
+    """What stands before the seed in the text of a run and what after it, if nothing else depends on the seed."""
+    if f'"{DELAY_RANGE}":' in written:
+        return None
+    first, comma, rest = written.partition(",")  # the seed stands first
     head, colon, _ = first.partition(":")
-    yield from (f"{head}{colon}{seed}{comma}{rest}" for seed in seeds)
+    return head + colon, comma + rest
 
 
 def text(specification: RunSpecification) -> str:

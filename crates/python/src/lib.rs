@@ -3,6 +3,7 @@
 mod bare_loop;
 mod columns;
 mod exports;
+mod hashes;
 mod packetdrill;
 mod plugins;
 mod quantiles;
@@ -237,6 +238,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bare_loop::bare_loop, module)?)?;
     module.add_function(wrap_pyfunction!(exports::capture, module)?)?;
     module.add_function(wrap_pyfunction!(exports::write_packets, module)?)?;
+    module.add_function(wrap_pyfunction!(hashes::hashes, module)?)?;
     module.add_function(wrap_pyfunction!(packetdrill::packetdrill, module)?)?;
     module.add_function(wrap_pyfunction!(quantiles::beta_quantile, module)?)?;
     module.add_function(wrap_pyfunction!(quantiles::student_quantile, module)?)?;

@@ -10,7 +10,7 @@ from sojourn.analysis.frames import NAMES, schema
 from sojourn.analysis.records import assemble, of_run
 from sojourn.backends.backend import Backend
 from sojourn.campaign import Plan, PlannedCell
-from sojourn.runs import key
+from sojourn.runs import keys
 from sojourn.store import Store, parquet
 
 #: Runs that are laid out at once.
@@ -44,9 +44,7 @@ def _frames(
     for begin in range(0, repetitions, AT_ONCE):
         chunk = list(islice(requests, AT_ONCE))
         numbers = pl.int_range(begin, begin + len(chunk), eager=True)
-        made = pl.DataFrame(
-            {"key": [key(request, cell.backend) for request in chunk], "seed": cell.seed + numbers, _SAMPLE: numbers % len(runs)}
-        )
+        made = pl.DataFrame({"key": list(keys(chunk, cell.backend)), "seed": cell.seed + numbers, _SAMPLE: numbers % len(runs)})
         frames = {
             name: made.join(rows.drop("key"), on=_SAMPLE, maintain_order="left_right").select(list(found[name].columns))
             for name, rows in numbered.items()

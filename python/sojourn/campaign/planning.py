@@ -12,7 +12,7 @@ from sojourn.backends.identity import Identity
 from sojourn.campaign import cautions, randomness
 from sojourn.campaign.model import Campaign
 from sojourn.errors import InputError
-from sojourn.runs import Run, called, key, requests
+from sojourn.runs import Run, called, keys, requests
 from sojourn.specification import RunSpecification, with_seed
 from sojourn.sweep.stopping import StoppingRule
 from sojourn.units import LARGEST
@@ -61,7 +61,7 @@ class PlannedCell:
 
     def keys(self, repetitions: int) -> Iterator[str]:
         """The keys of the first runs, without making the runs."""
-        return (key(request, self.backend) for request in self.requests(repetitions))
+        return keys(self.requests(repetitions), self.backend)
 
     @property
     def _text(self) -> str:
