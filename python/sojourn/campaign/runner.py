@@ -22,7 +22,7 @@ from sojourn.store import RunStore
 from sojourn.sweep.stopping import StoppingRule
 
 #: Runs of which a store is asked at once whether it has them.
-CHUNK = 500
+CHUNK = 5_000
 
 
 def run(

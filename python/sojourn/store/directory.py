@@ -131,7 +131,7 @@ class Store(Frames):
 
     def stale(self, requests: Iterable[str], backend: Identity) -> Counter[Identity]:
         with self._failing():
-            if not any(other.name == backend.name for other in self._journal.identities() if other != backend):
+            if not any(other.name == backend.name for other in self._journal.builds() if other != backend):
                 return Counter()
             made = (self._journal.made(request, backend.name) for request in requests)
             return Counter(identity for _, identity in filter(None, made) if identity != backend)

@@ -283,6 +283,13 @@ class Journal:
         )
         return {Identity(*identity): count for *identity, count in found}
 
+    def builds(self) -> list[Identity]:
+        """The same without their numbers, for which all runs would have to be counted."""
+        self._check_finished()
+        made = "EXISTS (SELECT 1 FROM finished WHERE backend = number)"
+        found = self._database.execute(f"SELECT name, version, digest FROM backends WHERE {made} ORDER BY number")
+        return [Identity(*identity) for identity in found]
+
     def begin_consolidation(self) -> bool:
         """Notes the superseded runs of now, to which the standing of runs refers; says whether any has no file of its own yet."""
         self._database.executescript(_LEAVING)
