@@ -68,6 +68,8 @@ def _places(block: pl.DataFrame, by: Sequence[str], known: dict[tuple[object, ..
     labels = block.select(by)
     distinct = labels.unique(maintain_order=True)
     numbers = [known.setdefault(row, len(known)) for row in distinct.iter_rows()]
+    if len(numbers) == 1:
+        return np.full(block.height, numbers[0])
     placed = labels.join(
         distinct.with_columns(pl.Series(_PLACE, numbers)), on=by, how="left", nulls_equal=True, maintain_order="left"
     )
@@ -91,7 +93,10 @@ class _Sums:
 
     def add(self, numbers: pl.Series, groups: "Places", of: "Places") -> None:
         """Adds numbers, each to the group whose place among some ``groups`` it has; nulls are left out."""
-        if numbers.null_count():
+        nulls = numbers.null_count()
+        if nulls == len(numbers):  # as of all metrics of what a campaign does not have
+            return
+        if nulls:
             of, numbers = of[numbers.is_not_null().to_numpy()], numbers.drop_nulls()
         # A cast takes long even where there is nothing to do.
         values = (numbers if numbers.dtype == pl.Float64 else numbers.cast(pl.Float64)).to_numpy()
@@ -121,7 +126,7 @@ class _Sums:
 
 def _longer(numbers: "Floats", size: int) -> "Floats":
     """Numbers with zeros at the end."""
-    return np.pad(numbers, (0, size - len(numbers)))
+    return np.concatenate([numbers, np.zeros(size - len(numbers))])
 
 
 def of_cells(runs: pl.LazyFrame, axes: Sequence[str], metrics: Sequence[str]) -> dict[tuple[str | None, ...], CellEstimates]:
