@@ -7,6 +7,7 @@ import sqlite3
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from doubles import Inventor
 from sojourn import _engine
 from sojourn.analysis.frames import NAMES
 from sojourn.analysis.records import Record, of_run
+from sojourn.backends.result import RECORDED, TRANSFERS
 from sojourn.campaign import Plan, execute, run
 from sojourn.errors import InputError, StoreFailed
 from sojourn.metrics import METRICS, Metric, Scope
@@ -78,6 +80,31 @@ def test_record_round_trip(three: Plan) -> None:
         for name, value in vars(record).items():
             other = getattr(again, name)
             assert value.equals(other) and value.schema == other.schema if isinstance(value, pl.DataFrame) else value == other
+
+
+def test_long_frames_are_decoded_piece_by_piece(three: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Transfers and recorded values in several streams make the records, and the files, that those in one stream make."""
+    first = next(three.runs())
+    transfers = pl.DataFrame([pl.Series(name, range(250)).cast(kind) for name, kind in TRANSFERS.items()])
+    recorded = pl.DataFrame([pl.Series(name, range(130)).cast(kind) for name, kind in RECORDED.items()])
+    record = replace(of_run(first, Inventor().run(first.specification)), transfers=transfers, recorded=recorded)
+    whole = encode(record)
+    monkeypatch.setattr("sojourn.store.encoding.ROWS_AT_ONCE", 100)
+    monkeypatch.setattr("sojourn.store.consolidation.BATCH_SAMPLES", 100)
+    in_pieces = encode(record)
+    assert in_pieces != whole
+    for encoded in (whole, in_pieces):
+        again = decode(encoded)
+        assert again.transfers.equals(transfers)
+        assert again.recorded.equals(recorded)
+        assert decode(encoded, wholly=False).transfers.height == 250
+        with Store(tmp_path / str(len(encoded)), create=True) as store:
+            store.begin(list(three.axes))
+            store.add(first, encoded)
+            store.consolidate()
+    for name in NAMES:
+        files = [(tmp_path / str(len(encoded)) / f"{name}.parquet").read_bytes() for encoded in (whole, in_pieces)]
+        assert files[0] == files[1]
 
 
 def test_decoding_leaves_no_memory(three: Plan) -> None:

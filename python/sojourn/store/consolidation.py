@@ -22,7 +22,7 @@ from sojourn.analysis.frames import NAMES, schema
 from sojourn.analysis.records import Record, assemble
 from sojourn.names import BACKEND
 from sojourn.store import parquet
-from sojourn.store.encoding import decode
+from sojourn.store.encoding import ROWS_AT_ONCE, decode
 from sojourn.store.files import flush
 from sojourn.store.journal import Journal, Standing
 from sojourn.store.merging import Merge
@@ -34,7 +34,7 @@ WORKSHOP = "unfinished"
 SUPERSEDED = "superseded"
 
 #: Runs that are laid out at once, and samples of series that they may have together; a run with more is written in such parts.
-BATCH_RUNS, BATCH_SAMPLES = 250, 100_000
+BATCH_RUNS, BATCH_SAMPLES = 250, ROWS_AT_ONCE
 
 
 class Unreadable(Exception):
@@ -157,7 +157,7 @@ class _Made:
     def _records(self, axes: Sequence[str], standing: Standing) -> Iterator[Record]:
         for key, every_axis, seed, encoded in self.journal.records(self.last, axes, standing):
             try:
-                record = decode(encoded)
+                record = decode(encoded, wholly=False)
                 labels = {axis: label for axis, label in every_axis.items() if axis != BACKEND}  # which is no axis of a record
                 if (record.key, record.axes, record.seed) != (key, labels, seed):
                     raise ValueError("a record of another run")

@@ -4,6 +4,7 @@ import io
 import json
 import struct
 import zlib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -21,6 +22,28 @@ _HEAD = struct.Struct(f"<{1 + len(_FRAMES)}Q")
 #: little use to small frames, of which most is names.
 _LARGE = 100_000
 
+#: Frames that may have millions of rows, and how many of these are in one stream, so that no more need be decoded at once. Series
+#: of queues and flows are none of them: they have a column for each measure, and are written measure by measure.
+_LONG, ROWS_AT_ONCE = ("transfers", "recorded"), 100_000
+
+
+class Long:
+    """A frame of many rows, of which those of one stream are decoded at a time; for what needs no more of a frame than this."""
+
+    def __init__(self, streams: memoryview, height: int, lengths: Sequence[int], empty: pl.DataFrame) -> None:
+        self._streams, self.height, self._lengths, self._empty = streams, height, lengths, empty
+
+    def clear(self) -> pl.DataFrame:
+        """The frame without rows."""
+        return self._empty
+
+    def iter_slices(self, rows: int) -> Iterator[pl.DataFrame]:
+        """The rows, up to so many at a time."""
+        begin = 0
+        for length in self._lengths:
+            yield from _frame(self._streams[begin : begin + length], self._empty).iter_slices(rows)
+            begin += length
+
 
 def encode(record: Record) -> bytes:
     """The record as bytes."""
@@ -29,13 +52,19 @@ def encode(record: Record) -> bytes:
     told = [record.key, dict(record.axes), record.seed, dict(record.summary), list(record.groups), few]
     frames = [frame for frame in every.values() if isinstance(frame, pl.DataFrame)]
     large = sum(frame.estimated_size() for frame in frames) >= _LARGE
-    streams = (b"" if isinstance(rows, list) else _stream(rows, large) for rows in every.values())
-    parts = [json.dumps(told).encode(), *streams]
+    streams = {name: [] if isinstance(rows, list) else _streams(name, rows, large) for name, rows in every.items()}
+    if long := {name: [len(every[name]), *map(len, each)] for name, each in streams.items() if len(each) > 1}:
+        told.append(long)
+    parts = [json.dumps(told).encode(), *map(b"".join, streams.values())]
     return zlib.compress(_HEAD.pack(*map(len, parts)) + b"".join(parts), 0 if large else 1)
 
 
-def decode(encoded: bytes) -> Record:
+def decode(encoded: bytes, *, wholly: bool = True) -> Record:
     """The record that the bytes stand for.
+
+    Args:
+        encoded: what ``encode`` made of it.
+        wholly: all of its rows are decoded; otherwise transfers and what algorithms recorded are ``Long`` if they are many.
 
     Raises:
         ValueError: they stand for none.
@@ -50,20 +79,30 @@ def decode(encoded: bytes) -> Record:
             parts.append(body[:length])
             body = body[length:]
         # Records of earlier builds have no rows here.
-        key, axes, seed, summary, groups, *few = json.loads(bytes(parts[0]))
-        rows = {name: list(map(tuple, listed)) for each in few for name, listed in each.items()}
-        frames: dict[str, Any] = {
-            name: rows[name] if name in rows else _frame(part, empty)
-            for (name, empty), part in zip(_FRAMES.items(), parts[1:], strict=True)
-        }
+        key, axes, seed, summary, groups, *more = json.loads(bytes(parts[0]))
+        few, long = (*more, {}, {})[:2]
+        frames: dict[str, Any] = {}
+        for (name, empty), part in zip(_FRAMES.items(), parts[1:], strict=True):
+            if name in few:
+                frames[name] = list(map(tuple, few[name]))
+            elif name in long:
+                height, *lengths = long[name]
+                slices = Long(part, height, lengths, empty)
+                frames[name] = pl.concat(slices.iter_slices(height)) if wholly else slices
+            else:
+                frames[name] = _frame(part, empty)
     except (zlib.error, struct.error, OSError, pl.exceptions.PolarsError) as error:
         raise ValueError(f"not a record: {error}") from None
     return Record(key, axes, seed, summary, groups, **frames)
 
 
-def _stream(frame: pl.DataFrame, large: bool) -> bytes:
+def _streams(name: str, frame: pl.DataFrame, large: bool) -> list[bytes]:
     if not frame.height:
-        return b""
+        return []
+    return [_stream(rows, large) for rows in frame.iter_slices(ROWS_AT_ONCE if name in _LONG else frame.height)]
+
+
+def _stream(frame: pl.DataFrame, large: bool) -> bytes:
     stream = io.BytesIO()
     frame.write_ipc_stream(stream, compression="zstd" if large else "uncompressed")
     return stream.getvalue()
