@@ -11,6 +11,9 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name tests -prune -o 
 # Tests start many processes; without bytecode on disk each compiles every module that it imports.
 export PYTHONDONTWRITEBYTECODE =
 
+# The fuzz targets' own packages take long to compile: their properties are tried without them as well, so test-long has them.
+RUST_TESTED := --locked --workspace --exclude sojourn-fuzz
+
 # What cargo has found in order, kept until a source, a table that tests read, or the compiler changes.
 CHECKED := target/checked
 RUST_CHECKED := $(CHECKED)/toolchain rustfmt.toml Cargo.toml Cargo.lock $(shell find crates -type f)
@@ -140,11 +143,11 @@ $(CHECKED)/format: $(RUST_CHECKED)
 	touch $@
 
 $(CHECKED)/clippy: $(RUST_CHECKED)
-	cargo clippy --locked --workspace --all-targets -- --deny warnings
+	cargo clippy $(RUST_TESTED) --all-targets -- --deny warnings
 	touch $@
 
 $(CHECKED)/tests: $(RUST_CHECKED)
-	cargo test --quiet --locked --workspace
+	cargo test --quiet $(RUST_TESTED)
 	touch $@
 
 python-lint: setup tools
@@ -168,6 +171,8 @@ test:
 	@$(MAKE) --no-print-directory --jobs=4 --keep-going --output-sync=target checks
 
 test-long: setup tools lab
+	cargo clippy --locked --package sojourn-fuzz --all-targets -- --deny warnings
+	cargo test --quiet --locked --package sojourn-fuzz
 	PROPTEST_CASES=512 cargo test --quiet --locked --package sojourn-engine --test engine properties::queues
 	$(PYTEST) -m "long or hypothesis" --hypothesis-profile=all
 

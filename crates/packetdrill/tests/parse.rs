@@ -1,6 +1,7 @@
 //! Scripts as google/packetdrill's syntax.md describes them, and texts that are no scripts.
 
-use bolero::TypeGenerator;
+use proptest::collection::vec;
+use proptest::prelude::*;
 use sojourn_packetdrill::script::{Action, Call, Ecn, Segment, TcpOption, Value, When, parse};
 
 fn only_event(text: &str) -> (When, Action) {
@@ -122,47 +123,31 @@ fn problems() {
     assert_eq!(wrong, []);
 }
 
-/// Parts of a segment as a fuzzer makes them.
-#[derive(Clone, Debug, TypeGenerator)]
-struct Parts {
-    ecn: Option<u8>,
-    ports: Option<(u16, u16)>,
-    flags: u8,
-    first: u32,
-    length: u16,
-    acknowledgement: Option<u32>,
-    window: Option<u16>,
-    blocks: Vec<(u32, u32)>,
-    timestamp: Option<(u32, u32)>,
-    any_options: bool,
-}
-
-fn segment(parts: &Parts) -> Segment {
-    let ecn = |number| [Ecn::None, Ecn::Ect0, Ecn::Ect1, Ecn::Ect01, Ecn::Ce][usize::from(number) % 5];
-    let mut options = Vec::new();
-    if !parts.blocks.is_empty() {
-        options.push(TcpOption::Sack(parts.blocks.clone()));
-    }
-    options.extend(parts.timestamp.map(|(value, echo)| TcpOption::Timestamp(value, echo)));
-    Segment {
-        ecn: parts.ecn.map(ecn),
-        ports: parts.ports,
-        flags: ["S", "S.", ".", "P.", "FP.", "R", "-", "SEWA"][usize::from(parts.flags) % 8].to_owned(),
-        sequence: (parts.first, parts.first.wrapping_add(u32::from(parts.length)), u32::from(parts.length)),
-        acknowledgement: parts.acknowledgement,
-        window: parts.window,
-        options: (!parts.any_options).then_some(options),
-        ..Segment::default()
-    }
-}
-
-/// A fuzz target: a segment that is written is read as the same.
-#[test]
-fn notation_is_read_back() {
-    bolero::check!().with_type::<Parts>().for_each(|parts| {
-        let segment = segment(parts);
-        assert_eq!(only_event(&format!("+0 < {segment}")).1, Action::Inject(segment.clone()), "{segment}");
-    });
+/// Any segment that can be written.
+fn segment() -> impl Strategy<Value = Segment> {
+    let ecn = prop::option::of(prop::sample::select(vec![Ecn::None, Ecn::Ect0, Ecn::Ect1, Ecn::Ect01, Ecn::Ce]));
+    let flags = prop::sample::select(vec!["S", "S.", ".", "P.", "FP.", "R", "-", "SEWA"]);
+    let blocks = vec(any::<(u32, u32)>(), 0..40);
+    let numbers = any::<(Option<(u16, u16)>, u32, u16, Option<u32>, Option<u16>, Option<(u32, u32)>, bool)>();
+    (ecn, flags, blocks, numbers).prop_map(|(ecn, flags, blocks, numbers)| {
+        let (ports, first, length, acknowledgement, window, timestamp, any_options) = numbers;
+        let length = u32::from(length);
+        let mut options = Vec::new();
+        if !blocks.is_empty() {
+            options.push(TcpOption::Sack(blocks));
+        }
+        options.extend(timestamp.map(|(value, echo)| TcpOption::Timestamp(value, echo)));
+        Segment {
+            ecn,
+            ports,
+            flags: flags.to_owned(),
+            sequence: (first, first.wrapping_add(length), length),
+            acknowledgement,
+            window,
+            options: (!any_options).then_some(options),
+            ..Segment::default()
+        }
+    })
 }
 
 /// What scripts consist of.
@@ -193,12 +178,20 @@ const PIECES: [&str; 24] = [
     "`",
 ];
 
-/// A fuzz target: no text makes the parser panic, of any bytes or of pieces of scripts.
-#[test]
-fn no_text_breaks_parser() {
-    bolero::check!().with_type::<Vec<u8>>().for_each(|bytes| {
-        let _ = parse(&String::from_utf8_lossy(bytes));
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
+
+    /// A segment that is written is read as the same.
+    #[test]
+    fn notation_is_read_back(segment in segment()) {
+        prop_assert_eq!(&only_event(&format!("+0 < {segment}")).1, &Action::Inject(segment.clone()), "{}", segment);
+    }
+
+    /// No text makes the parser panic, of any bytes or of pieces of scripts.
+    #[test]
+    fn no_text_breaks_parser(bytes in vec(any::<u8>(), 0..100)) {
+        let _ = parse(&String::from_utf8_lossy(&bytes));
         let pieces: String = bytes.iter().map(|byte| PIECES[usize::from(*byte) % PIECES.len()]).collect();
         let _ = parse(&pieces);
-    });
+    }
 }

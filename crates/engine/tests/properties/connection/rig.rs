@@ -26,13 +26,6 @@ pub struct Fate {
     pub marked: bool,
 }
 
-impl Fate {
-    /// Delivered once, without additional delay.
-    pub fn fair() -> Fate {
-        Fate { copies: vec![Duration::ZERO], marked: false }
-    }
-}
-
 /// Determines the fate of each packet, in the order of transmission.
 pub trait Channel {
     /// The fate of the next packet.

@@ -1,12 +1,14 @@
-//! A fuzz target: each step is three bytes of the input. `cargo test` runs it on random inputs. `cargo bolero test
-//! properties::queues::fuzz::any_sequence` (with cargo-bolero) runs it with a fuzzer.
+//! Any sequence of steps at a discipline: each step is three bytes of the input.
+
+#[path = "../../engine/tests/properties/queues/run.rs"]
+mod run;
 
 use bolero::TypeGenerator;
 use sojourn_engine::queue::{Discipline, Limit};
 use sojourn_engine::time::Duration;
 use sojourn_engine::units::Rate;
 
-use super::run::{Case, FLOWS, Step, parameters, run};
+use self::run::{Case, FLOWS, Step, parameters, run};
 
 /// The fuzzer's input.
 #[derive(Clone, Debug, TypeGenerator)]

@@ -1,5 +1,7 @@
-//! A fuzz target: the fate of each packet is a byte of the input. `cargo test` runs it on random inputs. `cargo bolero
-//! test properties::connection::fuzz::in_order_delivery` (with cargo-bolero) runs it with a fuzzer.
+//! Both ends of a connection: the fate of each packet is a byte of the input.
+
+#[path = "../../engine/tests/properties/connection/rig.rs"]
+mod rig;
 
 use bolero::TypeGenerator;
 use sojourn_engine::tcp::congestion::Algorithm;
@@ -7,7 +9,7 @@ use sojourn_engine::tcp::profile::StackProfile;
 use sojourn_engine::tcp::sender::State;
 use sojourn_engine::time::Duration;
 
-use super::rig::{Channel, Fate, Rig};
+use self::rig::{Channel, Fate, Rig};
 
 /// The fuzzer's input.
 #[derive(Clone, Debug, TypeGenerator)]
@@ -29,7 +31,7 @@ struct Script {
 impl Channel for Script {
     /// Two bits give the number of copies, one the mark, and five the delay of the first copy, up to 155 ms.
     fn fate(&mut self) -> Fate {
-        let Some(byte) = self.fates.next() else { return Fate::fair() };
+        let Some(byte) = self.fates.next() else { return Fate { copies: vec![Duration::ZERO], marked: false } };
         let later = Duration::from_milliseconds(5 * u64::from(byte & 0x1f));
         let copies = match byte >> 6 {
             0 => {
