@@ -206,7 +206,7 @@ def test_limited_files_say_so(scenario_file: ScenarioFile, tmp_path: Path) -> No
     assert not list(out.iterdir())
 
 
-@pytest.mark.parametrize("options", [[], ["--json"], ["--csv"]])
+@pytest.mark.parametrize("options", [[], ["--json"], pytest.param(["--csv"], marks=pytest.mark.long)])
 def test_closed_output(options: list[str], scenario_file: ScenarioFile, tmp_path: Path) -> None:
     """With standard output closed a command does its work and says nothing; no file that it opens takes the output's place."""
     command = [*MAIN, "run", str(scenario_file()), "--out", str(tmp_path / "out"), *options]
@@ -225,7 +225,7 @@ def test_locale_without_letters(scenario_file: ScenarioFile) -> None:
         assert told in process.stdout
 
 
-@pytest.mark.parametrize("kibibytes", [4_000_000, 36_000_000])
+@pytest.mark.parametrize("kibibytes", [pytest.param(4_000_000, marks=pytest.mark.long), 36_000_000])
 def test_no_room_to_draw(kibibytes: int, scenario_file: ScenarioFile, tmp_path: Path) -> None:
     """`plot` under a `ulimit -v` in which its JavaScript engine would end the process is one line, and no file is begun."""
     out = tmp_path / "out"

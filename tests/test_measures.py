@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import special, stats
 
 import sojourn
 from conftest import scenario_data
@@ -102,6 +101,8 @@ def test_student_quantiles(confidence: float) -> None:
 
     SciPy's own have an error of 5e-11 in its version 1.15.
     """
+    from scipy import special
+
     degrees = np.array([*range(1, 200), 250, 999, 1000, 4999, 5000, 5001, 12_345, 1e5, 1e6])
     counts = degrees + 1
     found = half_widths(np.sqrt(counts), counts, confidence)
@@ -139,6 +140,8 @@ def test_ends_of_a_share(of: int, data: st.DataObject) -> None:
 @pytest.mark.parametrize("of", [1, 2, 10, 240, 5000, 100_000, 1_000_000])
 def test_shares_of_many(of: int) -> None:
     """Clopper and Pearson's interval is SciPy's, for shares of up to a million."""
+    from scipy import stats
+
     for times in sorted({*range(min(of, 5)), of // 10, of // 3, of // 2, of - of // 10, of - 1, of}):
         for confidence in CONFIDENCES:
             interval = stats.binomtest(times, of).proportion_ci(confidence)
@@ -173,6 +176,8 @@ def test_wilcoxon_example() -> None:
 @pytest.mark.parametrize("kind", ["all different", "one zero", "ties", "zeros", "one sign"])
 def test_wilcoxon_is_scipys(kind: str, pairs: int) -> None:
     """The p of paired values is SciPy's: exact for few, with ties and zeros too, and approximate for many."""
+    from scipy import stats
+
     chance = random.Random(pairs)
     differences = [chance.gauss(0.3, 1) for _ in range(pairs)]
     if kind == "one zero":
