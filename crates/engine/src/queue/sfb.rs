@@ -142,6 +142,7 @@ impl Sfb {
 
 impl QueueDiscipline for Sfb {
     const RANDOM: Option<&'static str> = Some("drops and hash of flows to bins");
+    const DECIDES_ON_ARRIVAL: bool = true;
 
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         if !self.queue.admits(&packet, context) {
