@@ -1,5 +1,7 @@
 //! A packet is a small `Copy` value with the fields that routers and both ends need, without payload bytes.
 
+use std::num::NonZeroU32;
+
 use crate::time::{Duration, Time};
 
 /// The flags of a packet.
@@ -28,15 +30,25 @@ pub mod flags {
     pub const ECN_SETUP: u8 = ECN_ECHO | WINDOW_REDUCED;
 }
 
-/// The options of a packet: an index into the simulation's [`OptionsPool`], a window and nothing else, or none.
+/// The options of a packet: one more than an index into the simulation's [`OptionsPool`], a window and nothing else, or none. It is
+/// never zero, so that a packet that may be none has the size of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OptionsHandle(u32);
+pub struct OptionsHandle(NonZeroU32);
 
 /// From here on a handle is a window and nothing else. Windows are of less than 2^30 bytes (RFC 7323 section 2.3).
-const WINDOWS: u32 = 1 << 31;
+const WINDOWS: NonZeroU32 = NonZeroU32::MIN.saturating_add((1 << 31) - 1);
 
 impl OptionsHandle {
-    pub const NONE: OptionsHandle = OptionsHandle(u32::MAX);
+    pub const NONE: OptionsHandle = OptionsHandle(NonZeroU32::MAX);
+
+    fn of_slot(slot: u32) -> OptionsHandle {
+        OptionsHandle(NonZeroU32::MIN.saturating_add(slot))
+    }
+
+    /// The slot in the pool, if the packet has options there.
+    fn slot(self) -> usize {
+        self.0.get() as usize - 1
+    }
 
     /// A window, in bytes, and nothing else.
     pub fn of_window(window: u64) -> OptionsHandle {
@@ -46,7 +58,7 @@ impl OptionsHandle {
 
     /// The window, if that is all.
     pub fn window(self) -> Option<u64> {
-        (self != OptionsHandle::NONE && self.0 >= WINDOWS).then_some(u64::from(self.0 & !WINDOWS))
+        (self != OptionsHandle::NONE && self.0 >= WINDOWS).then_some(u64::from(self.0.get() & !WINDOWS.get()))
     }
 
     /// Whether the packet has options besides a window.
@@ -250,16 +262,16 @@ impl OptionsPool {
         }
         if let Some(slot) = self.free.pop() {
             self.slots[slot as usize] = options;
-            OptionsHandle(slot)
+            OptionsHandle::of_slot(slot)
         } else {
             self.slots.push(options);
-            OptionsHandle(self.slots.len() as u32 - 1)
+            OptionsHandle::of_slot(self.slots.len() as u32 - 1)
         }
     }
 
     /// The options of an acknowledgement, if it has any besides a window.
     pub fn get(&self, handle: OptionsHandle) -> Option<&AckOptions> {
-        match self.slots.get(handle.0 as usize) {
+        match self.slots.get(handle.slot()) {
             Some(Options::Ack(options)) if handle != OptionsHandle::NONE => Some(options),
             _ => None,
         }
@@ -272,7 +284,7 @@ impl OptionsPool {
     /// The options of a packet, if any, which remain stored.
     pub fn peek(&self, handle: OptionsHandle) -> Option<Options> {
         if handle.has_options() {
-            return self.slots.get(handle.0 as usize).copied();
+            return self.slots.get(handle.slot()).copied();
         }
         handle.window().map(|window| Options::Ack(AckOptions { window: Some(window), ..AckOptions::NONE }))
     }
@@ -286,7 +298,7 @@ impl OptionsPool {
     /// Releases the slot of options that are no longer needed.
     pub fn release(&mut self, handle: OptionsHandle) {
         if handle.has_options() {
-            self.free.push(handle.0);
+            self.free.push(handle.slot() as u32);
         }
     }
 }

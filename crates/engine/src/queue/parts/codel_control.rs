@@ -62,10 +62,10 @@ impl CoDelParameters {
 
     /// Marks a packet whose sojourn time exceeds the CE threshold, unless it is already marked (Linux,
     /// `codel_dequeue`).
-    fn mark_above_threshold(&self, sent: &mut Queued, context: &mut Context) {
-        let threshold = self.ce_threshold;
-        let above = threshold > Duration::ZERO && context.now.since(sent.since) > threshold;
-        if above && !sent.packet.is_marked() {
+    #[inline(never)]
+    fn mark_above_threshold(&self, sent: &mut Option<Queued>, context: &mut Context) {
+        let Some(sent) = sent else { return };
+        if context.now.since(sent.since) > self.ce_threshold && !sent.packet.is_marked() {
             context.mark(&mut sent.packet);
         }
     }
@@ -139,20 +139,29 @@ impl CoDelControl {
         parameters: &CoDelParameters,
         context: &mut Context,
     ) -> Option<Queued> {
-        let mut sent = self.take_by_rule(policy, queue, parameters, context)?;
-        parameters.mark_above_threshold(&mut sent, context);
-        Some(sent)
+        let mut sent = self.take_by_rule(policy, queue, parameters, context);
+        if parameters.ce_threshold > Duration::ZERO {
+            parameters.mark_above_threshold(&mut sent, context);
+        }
+        sent
     }
 
     /// Removes the head. Returns also whether it may be dropped (section 5.6, `dodequeue`).
-    #[inline(always)]
     fn take(&mut self, queue: &mut Fifo, parameters: &CoDelParameters, now: Time) -> (Option<Queued>, bool) {
-        let Some(head) = queue.pop() else {
+        let may_drop = self.may_drop_head(queue, parameters, now);
+        (queue.pop(), may_drop)
+    }
+
+    /// Whether the head, which is about to be removed, may be dropped.
+    #[inline(always)]
+    fn may_drop_head(&mut self, queue: &Fifo, parameters: &CoDelParameters, now: Time) -> bool {
+        let Some(head) = queue.first() else {
             self.first_above = None;
-            return (None, false);
+            return false;
         };
-        let below = now.since(head.since) < parameters.target || queue.bytes() + self.beside <= parameters.mtu.0;
-        let may_drop = match self.first_above {
+        let behind = queue.bytes() - u64::from(head.packet.size);
+        let below = now.since(head.since) < parameters.target || behind + self.beside <= parameters.mtu.0;
+        match self.first_above {
             _ if below => {
                 self.first_above = None;
                 false
@@ -162,8 +171,7 @@ impl CoDelControl {
                 false
             }
             Some(first_above) => now >= first_above,
-        };
-        (Some(head), may_drop)
+        }
     }
 
     /// When a sojourn time that has just risen above the target will have been there for too long.
@@ -200,7 +208,8 @@ impl CoDelControl {
         parameters: &CoDelParameters,
         context: &mut Context,
     ) -> Option<Queued> {
-        let (head, may_drop) = self.take(queue, parameters, context.now);
+        let may_drop = self.may_drop_head(queue, parameters, context.now);
+        let head = queue.pop();
         if !may_drop {
             self.dropping = false;
             return head;

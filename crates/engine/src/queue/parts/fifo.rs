@@ -18,10 +18,15 @@ impl Fifo {
         self.line.push(Queued { packet, since: now });
     }
 
+    // The size is read where the packet is, so that the packet is copied as a whole.
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<Queued> {
-        let queued = self.line.pop()?;
-        self.bytes -= u64::from(queued.packet.size);
-        Some(queued)
+        self.bytes -= u64::from(self.first()?.packet.size);
+        self.line.pop()
+    }
+
+    pub fn first(&self) -> Option<&Queued> {
+        self.line.first()
     }
 
     /// The packet at this position, counted from the head.
