@@ -242,7 +242,8 @@ impl Cake {
             }
         }
         let (load, least) = self.load(queue);
-        self.flows[queue].credit += self.quantum(queue) * least / load;
+        let quantum = self.quantum(queue);
+        self.flows[queue].credit += if least == load { quantum } else { quantum * least / load };
         self.chains.append(Self::list(queue, OLD), queue);
     }
 
@@ -314,15 +315,17 @@ impl Cake {
             return None;
         }
         loop {
-            let waits = self.waits(self.turn);
-            let tin = &mut self.tins[self.turn];
-            if tin.deficit >= 0 && waits {
+            if self.tins[self.turn].deficit >= 0 && self.waits(self.turn) {
                 return Some(self.turn);
             }
+            let tin = &mut self.tins[self.turn];
             if tin.deficit <= 0 {
                 tin.deficit += tin.weight;
             }
-            self.turn = (self.turn + 1) % self.tins.len();
+            self.turn += 1;
+            if self.turn == self.tins.len() {
+                self.turn = 0;
+            }
         }
     }
 

@@ -27,6 +27,9 @@ impl FlowPlaces {
 
     /// Nothing of the packet's flow is queued any more. Returns the entry that is free for another flow, if one is.
     pub fn release(&mut self, packet: &Packet) -> Option<usize> {
+        if packet.flow < FIRST_ARRIVED {
+            return None;
+        }
         let place = self.arrived.remove(&FlowHash::key(packet))?;
         self.free.push(place);
         Some(place)
