@@ -8,6 +8,8 @@ struct Place {
     chain: Option<u8>,
     before: u32,
     behind: u32,
+    /// See [`Chains::credit`].
+    credit: i64,
 }
 
 /// `N` linked lists over the same queues.
@@ -20,8 +22,17 @@ pub struct Chains<const N: usize> {
 
 impl<const N: usize> Chains<N> {
     pub fn new(queues: usize) -> Chains<N> {
-        let place = Place { chain: None, before: NONE, behind: NONE };
+        let place = Place { chain: None, before: NONE, behind: NONE, credit: 0 };
         Chains { ends: [(NONE, NONE); N], places: vec![place; queues].into() }
+    }
+
+    /// What a queue may send, in bytes, for disciplines that give credit. It is next to what is changed with it.
+    pub fn credit(&self, queue: usize) -> i64 {
+        self.places[queue].credit
+    }
+
+    pub fn credit_mut(&mut self, queue: usize) -> &mut i64 {
+        &mut self.places[queue].credit
     }
 
     pub fn first(&self, chain: usize) -> Option<usize> {
@@ -41,14 +52,15 @@ impl<const N: usize> Chains<N> {
     pub fn append(&mut self, chain: usize, queue: usize) {
         self.remove(queue);
         let last = self.ends[chain].1;
-        self.places[queue] = Place { chain: Some(chain as u8), before: last, behind: NONE };
+        let place = &mut self.places[queue];
+        *place = Place { chain: Some(chain as u8), before: last, behind: NONE, credit: place.credit };
         self.link(chain, last, queue as u32);
         self.ends[chain].1 = queue as u32;
     }
 
     /// Removes a queue from its list, if any.
     pub fn remove(&mut self, queue: usize) {
-        let Place { chain: Some(chain), before, behind } = self.places[queue] else { return };
+        let Place { chain: Some(chain), before, behind, .. } = self.places[queue] else { return };
         let chain = usize::from(chain);
         self.link(chain, before, behind);
         if behind == NONE {

@@ -11,13 +11,11 @@ const OLD: usize = 1;
 #[derive(Clone, Debug)]
 pub struct Rotation {
     chains: Chains<2>,
-    /// The credit of each queue, in bytes.
-    credits: Box<[i64]>,
 }
 
 impl Rotation {
     pub fn new(queues: usize) -> Rotation {
-        Rotation { chains: Chains::new(queues), credits: vec![0; queues].into() }
+        Rotation { chains: Chains::new(queues) }
     }
 
     /// Activates a queue, unless it is active, as a new queue with this credit.
@@ -34,7 +32,7 @@ impl Rotation {
     fn join_chain(&mut self, chain: usize, queue: usize, credit: u64) {
         if self.chains.chain_of(queue).is_none() {
             self.chains.append(chain, queue);
-            self.credits[queue] = credit as i64;
+            *self.chains.credit_mut(queue) = credit as i64;
         }
     }
 
@@ -43,10 +41,11 @@ impl Rotation {
     pub fn turn(&mut self, quantum: u64) -> Option<usize> {
         loop {
             let queue = self.first()?;
-            if self.credits[queue] > 0 {
+            let credit = self.chains.credit_mut(queue);
+            if *credit > 0 {
                 return Some(queue);
             }
-            self.credits[queue] += quantum as i64;
+            *credit += quantum as i64;
             self.chains.append(OLD, queue);
         }
     }
@@ -68,7 +67,7 @@ impl Rotation {
 
     /// Subtracts the bytes sent from a queue's credit.
     pub fn charge(&mut self, queue: usize, bytes: u64) {
-        self.credits[queue] -= bytes as i64;
+        *self.chains.credit_mut(queue) -= bytes as i64;
     }
 
     /// The first queue in the order of service, whatever its credit.
@@ -78,7 +77,7 @@ impl Rotation {
 
     /// The credit of a queue, in bytes.
     pub fn credit(&self, queue: usize) -> i64 {
-        self.credits[queue]
+        self.chains.credit(queue)
     }
 
     pub fn is_active(&self, queue: usize) -> bool {
