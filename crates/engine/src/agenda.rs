@@ -2,10 +2,10 @@
 //! (docs/decisions/035-order-at-one-instant.md).
 //!
 //! A link delivers in order, so only its head packet has a pending event. Likewise, a device has one next time at which
-//! it has room, and a paced sender one next segment. Each such *source* has at most one pending event. A tournament
-//! tree over the sources finds the earliest event in O(1) and is updated in log4(sources) steps, where a heap of all
-//! packets would need log2(packets) twice. Timers, which are many and rarely fire (they are re-armed lazily), are in a
-//! separate binary heap.
+//! it has room. Each such *source* has at most one pending event. A tournament tree over the sources finds the earliest
+//! event in O(1) and is updated in log4(sources) steps, where a heap of all packets would need log2(packets) twice.
+//! Timers, which are many and rarely fire (they are re-armed lazily), are in binary heaps, one for each clock, and each
+//! clock is a source.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -14,9 +14,10 @@ use std::hint::select_unpredictable;
 use crate::time::Time;
 
 /// A timer and the flow or link it belongs to. Of timers of one clock at one instant, the one that stands first here comes
-/// first.
+/// first, but for paced packets: their order, among themselves and with the others, is drawn by lot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timer {
+    Pacing(u32),
     WindowOpens,
     SampleQueues,
     SampleFlows,
@@ -29,8 +30,6 @@ pub enum Timer {
     /// A connection of a group arrives.
     Arrival(u32),
     Session(u32),
-    /// The pacing timer of a connection that arrived.
-    Pacing(u32),
     Retransmission(u32),
     DelayedAck(u32),
     /// The end of a sender's overhead for a packet.
@@ -38,24 +37,25 @@ pub enum Timer {
 }
 
 impl Timer {
-    /// Its place among those of one clock at one instant: its kind, then whose it is.
-    fn rank(self) -> u64 {
+    /// Its place among those of one clock at an instant: its lot, then its kind, then whose it is.
+    fn rank(self, time: Time) -> u64 {
         let (kind, number) = match self {
-            Timer::WindowOpens => (0, 0),
-            Timer::SampleQueues => (1, 0),
-            Timer::SampleFlows => (2, 0),
-            Timer::LinkRate(link) => (3, link),
-            Timer::Queue(link) => (4, link),
-            Timer::RowStarts(row) => (5, row),
-            Timer::RowStops(row) => (6, row),
-            Timer::Arrival(group) => (7, group),
-            Timer::Session(number) => (8, number),
-            Timer::Pacing(number) => (9, number),
+            Timer::Pacing(number) => (0, number),
+            Timer::WindowOpens => (1, 0),
+            Timer::SampleQueues => (2, 0),
+            Timer::SampleFlows => (3, 0),
+            Timer::LinkRate(link) => (4, link),
+            Timer::Queue(link) => (5, link),
+            Timer::RowStarts(row) => (6, row),
+            Timer::RowStops(row) => (7, row),
+            Timer::Arrival(group) => (8, group),
+            Timer::Session(number) => (9, number),
             Timer::Retransmission(number) => (10, number),
             Timer::DelayedAck(number) => (11, number),
             Timer::Overhead(number) => (12, number),
         };
-        kind << 32 | u64::from(number)
+        let drawn_by = if let Timer::Pacing(flow) = self { flow } else { Clock::HOSTS.0 };
+        lot(time, drawn_by, TIMER_BITS) | kind << 32 | u64::from(number)
     }
 }
 
@@ -70,6 +70,7 @@ impl Clock {
     pub const LINKS: Clock = Clock(1);
     /// Of all hosts that have none of their own.
     pub const HOSTS: Clock = Clock(2);
+    const NONE: Clock = Clock(u32::MAX);
 
     /// That of the next host with one of its own.
     pub fn next(self) -> Clock {
@@ -86,7 +87,6 @@ pub enum Due {
     Arrival(u32),
     /// The device of this link has room for another packet.
     DeviceHasRoom(u32),
-    Pacing(u32),
     /// The first timer of this clock expires.
     Timer(Clock),
 }
@@ -102,16 +102,14 @@ impl Due {
             Due::DeviceHasRoom(_) => 2,
             // A timer that expires as a packet arrives expires after it.
             Due::Arrival(_) => 3,
-            Due::Pacing(_) | Due::Timer(_) => 4,
+            Due::Timer(_) => 4,
         }
     }
 
-    /// The number of the link, flow or clock.
+    /// The number of the link or clock.
     fn number(self) -> u32 {
         match self {
-            Due::Arrival(number) | Due::DeviceHasRoom(number) | Due::Pacing(number) | Due::Timer(Clock(number)) => {
-                number
-            }
+            Due::Arrival(number) | Due::DeviceHasRoom(number) | Due::Timer(Clock(number)) => number,
         }
     }
 }
@@ -130,6 +128,9 @@ const SOURCE_BITS: u32 = 21;
 /// Bits of a rank that hold its class.
 const CLASS_BITS: u32 = 3;
 
+/// Bits of a timer's rank below its lot.
+const TIMER_BITS: u32 = 36;
+
 /// Sources and hosts' own clocks. The clocks that every run has fit besides.
 pub const MOST_SOURCES: usize = 1 << (SOURCE_BITS - 1);
 
@@ -141,16 +142,21 @@ struct Key {
     rank: u64,
 }
 
+/// The lot of a link or flow at an instant is a hash of both, so that none is always the first, and none waits for another
+/// to know its place. The odd constants are those of SplitMix64 (Steele et al. 2014, figure 13). The lowest bits are zero.
+#[inline(always)]
+fn lot(time: Time, number: u32, free_bits: u32) -> u64 {
+    let of_number = (u64::from(number) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (time.0 ^ of_number).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> free_bits << free_bits
+}
+
 impl Key {
     const NEVER: Key = Key { time: Time::NEVER, rank: u64::MAX };
 
-    /// The lot of a link at an instant is a hash of both, so that no link is always the first, and none waits for another
-    /// to know its place. The odd constants are those of SplitMix64 (Steele et al. 2014, figure 13).
     #[inline(always)]
     fn new(time: Time, due: Due, source: Source) -> Key {
-        let of_number = u64::from(due.number() + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let lot = (time.0 ^ of_number).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> (SOURCE_BITS + CLASS_BITS);
-        Key { time, rank: due.class() << (64 - CLASS_BITS) | lot << SOURCE_BITS | u64::from(source.0) }
+        let lot = lot(time, due.number(), SOURCE_BITS + CLASS_BITS) >> CLASS_BITS;
+        Key { time, rank: due.class() << (64 - CLASS_BITS) | lot | u64::from(source.0) }
     }
 
     fn source(self) -> usize {
@@ -224,6 +230,11 @@ impl Tournament {
         Tournament { tree: vec![[Key::NEVER; 4]; inner + last_level], inner, first: Key::NEVER }
     }
 
+    fn leaf(&self, place: usize) -> Key {
+        let place = 4 * self.inner + place;
+        self.tree[place / 4][place % 4]
+    }
+
     #[inline(always)]
     fn update(&mut self, place: usize, key: Key) {
         let mut earliest = key;
@@ -253,6 +264,8 @@ pub struct Agenda {
     of_hosts: Key,
     /// Of each clock, which is a source too: the first of the last sources.
     clocks: Vec<Timers>,
+    /// The clock whose host is at work: when its first timer expires is not known before that is done.
+    at_work: Clock,
 }
 
 impl Agenda {
@@ -267,6 +280,7 @@ impl Agenda {
             timers: Tournament::new(clocks),
             of_hosts: Key::NEVER,
             clocks: vec![Timers::new(); clocks],
+            at_work: Clock::NONE,
         }
     }
 
@@ -284,8 +298,8 @@ impl Agenda {
     pub fn set_timer(&mut self, clock: Clock, timer: Timer, time: Time) {
         let timers = &mut self.clocks[clock.0 as usize];
         let is_first = timers.peek().is_none_or(|first| time < first.key.time);
-        timers.push(Armed { key: Key { time, rank: timer.rank() }, timer });
-        if is_first {
+        timers.push(Armed { key: Key { time, rank: timer.rank(time) }, timer });
+        if is_first && clock != self.at_work {
             self.expect(clock, time);
         }
     }
@@ -305,14 +319,20 @@ impl Agenda {
         links.first.earlier(timers.first).earlier(*of_hosts)
     }
 
-    /// Removes the first timer of a clock.
-    #[cold]
-    pub fn take_timer(&mut self, clock: Clock) -> Option<Timer> {
-        let timers = &mut self.clocks[clock.0 as usize];
-        let Armed { timer, .. } = timers.pop()?;
-        let next = timers.peek().map_or(Time::NEVER, |next| next.key.time);
-        self.expect(clock, next);
-        Some(timer)
+    /// A host begins to work, of which the agenda hears when it [has finished](Agenda::finish).
+    pub fn begin(&mut self, clock: Clock) {
+        self.at_work = clock;
+    }
+
+    /// The host that is at work has finished.
+    pub fn finish(&mut self) {
+        let clock = std::mem::replace(&mut self.at_work, Clock::NONE);
+        self.expect(clock, self.first_timer(clock));
+    }
+
+    /// Removes the first timer of the clock that is at work.
+    pub fn take_timer(&mut self) -> Option<Timer> {
+        self.clocks[self.at_work.0 as usize].pop().map(|first| first.timer)
     }
 
     /// The first timer of a clock expires then.
@@ -321,7 +341,7 @@ impl Agenda {
         let key = if time == Time::NEVER { Key::NEVER } else { Key::new(time, Due::Timer(clock), source) };
         if clock == Clock::HOSTS {
             self.of_hosts = key;
-        } else {
+        } else if self.timers.leaf(clock.0 as usize).time != time {
             self.timers.update(clock.0 as usize, key);
         }
     }
@@ -347,7 +367,9 @@ mod tests {
         let mut drained = Vec::new();
         while let Some((time, due)) = agenda.next_before(end) {
             if let Due::Timer(clock) = due {
-                drained.push((time, Err(agenda.take_timer(clock).expect("it is due"))));
+                agenda.begin(clock);
+                drained.push((time, Err(agenda.take_timer().expect("it is due"))));
+                agenda.finish();
             } else {
                 drained.push((time, Ok(due)));
                 let source = agenda.first().source();
@@ -391,6 +413,26 @@ mod tests {
         }
     }
 
+    /// Of a host's paced flows each is as often the first at an instant as any other, as in the next test, and as often after a
+    /// timer of another kind as before it.
+    #[test]
+    fn no_paced_flow_comes_first() {
+        const FLOWS: u32 = 4;
+        const FIRST: u32 = 10;
+        const INSTANTS: u32 = 10_000;
+        let mut firsts = [0u32; FLOWS as usize + 1];
+        for instant in 1..=INSTANTS {
+            let mut agenda = Agenda::new(Vec::new(), 0);
+            let time = Time(u64::from(instant) * 12_000_000);
+            agenda.set_timer(Clock::HOSTS, Timer::DelayedAck(0), time);
+            (0..FLOWS).for_each(|flow| agenda.set_timer(Clock::HOSTS, Timer::Pacing(FIRST + flow), time));
+            agenda.begin(Clock::HOSTS);
+            let first = agenda.take_timer();
+            firsts[if let Some(Timer::Pacing(flow)) = first { (flow - FIRST) as usize } else { FLOWS as usize }] += 1;
+        }
+        assert_even(&firsts, INSTANTS);
+    }
+
     /// Of the arrivals at one instant on several links each is the first as often as any other: within five standard deviations of a
     /// binomial distribution, at instants that are multiples of a transmission time.
     #[test]
@@ -404,10 +446,14 @@ mod tests {
             let Some((_, Due::Arrival(first))) = agenda.next_before(Time::NEVER) else { panic!("all are due") };
             firsts[first as usize] += 1;
         }
-        let (share, all) = (1.0 / f64::from(LINKS), f64::from(INSTANTS));
+        assert_even(&firsts, INSTANTS);
+    }
+
+    fn assert_even(counts: &[u32], all: u32) {
+        let (share, all) = (1.0 / counts.len() as f64, f64::from(all));
         let deviation = (all * share * (1.0 - share)).sqrt();
-        for first in firsts {
-            assert!((f64::from(first) - all * share).abs() < 5.0 * deviation, "{firsts:?}");
+        for count in counts {
+            assert!((f64::from(*count) - all * share).abs() < 5.0 * deviation, "{counts:?}");
         }
     }
 

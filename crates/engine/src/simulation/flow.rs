@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::ideal::Ideal;
-use crate::agenda::{Agenda, Clock, Source, Timer};
+use crate::agenda::{Agenda, Clock, Timer};
 use crate::application::{End, TransferKind};
 use crate::packet::{OptionsPool, Packet, flags};
 use crate::probe::{FlowSample, Transfer};
@@ -31,11 +31,8 @@ pub struct Flow {
     pub receiver_clock: Clock,
     /// When the retransmission timer on the agenda fires; it is re-armed only then, however often the deadline moves.
     pub retransmission_armed: Time,
-    /// The event that its pacing timer expires; [`Source::NONE`] if it is not paced.
-    pub pacing: Source,
-    /// When that is to happen, as the agenda knows it.
+    /// What `retransmission_armed` is, for the next paced packet and for the delayed acknowledgement.
     pub pacing_armed: Time,
-    /// What `retransmission_armed` is, for the delayed acknowledgement.
     pub delayed_ack_armed: Time,
     pub before_window: Counted,
     /// Its group in the specification.
@@ -113,14 +110,6 @@ impl Endpoints {
         match self {
             Endpoints::Tcp(connection) => connection.sender.on_timer(now, outbox),
             Endpoints::Traffic(traffic) => traffic.on_deadline(now),
-        }
-    }
-
-    /// Whether its packets are ever paced.
-    pub fn is_paced(&self) -> bool {
-        match self {
-            Endpoints::Tcp(connection) => connection.sender.is_paced(),
-            Endpoints::Traffic(_) => true,
         }
     }
 
@@ -232,7 +221,6 @@ impl Flow {
             sender_clock: Clock::HOSTS,
             receiver_clock: Clock::HOSTS,
             retransmission_armed: Time::NEVER,
-            pacing: Source::NONE,
             pacing_armed: Time::NEVER,
             delayed_ack_armed: Time::NEVER,
             before_window: Counted::default(),
@@ -254,26 +242,9 @@ impl Flow {
             agenda.set_timer(self.sender_clock, Timer::Retransmission(number), deadline);
         }
         let pacing_deadline = self.endpoints.pacing_deadline();
-        if pacing_deadline != self.pacing_armed {
-            self.arm_pacing_timer(number, pacing_deadline, agenda);
-        }
-    }
-
-    #[inline(never)]
-    fn arm_pacing_timer(&mut self, number: u32, deadline: Time, agenda: &mut Agenda) {
-        if self.pacing == Source::NONE {
-            // It arrived, and has no source of events: its timer is armed anew when it fires, like the others.
-            if deadline < self.pacing_armed {
-                self.pacing_armed = deadline;
-                agenda.set_timer(Clock::HOSTS, Timer::Pacing(number), deadline);
-            }
-            return;
-        }
-        self.pacing_armed = deadline;
-        if deadline == Time::NEVER {
-            agenda.clear(self.pacing);
-        } else {
-            agenda.set(self.pacing, deadline);
+        if pacing_deadline < self.pacing_armed {
+            self.pacing_armed = pacing_deadline;
+            agenda.set_timer(self.sender_clock, Timer::Pacing(number), pacing_deadline);
         }
     }
 

@@ -237,9 +237,10 @@ impl Simulation {
         match due {
             Due::Arrival(link) => self.on_arrival(link as usize),
             Due::DeviceHasRoom(link) => self.network.feed_device(link as usize, self.now),
-            Due::Pacing(number) => self.on_pacing_timer(number),
             Due::Timer(clock) => {
-                self.on_clock(clock);
+                self.network.agenda.begin(clock);
+                self.on_timer();
+                self.network.agenda.finish();
                 if clock == Clock::RUN {
                     self.set_horizon();
                 }
@@ -263,14 +264,16 @@ impl Simulation {
         let horizon = std::mem::replace(&mut self.network.horizon, Time::ZERO);
         let mut handled = std::mem::take(&mut self.network.arrived);
         for &Arrived { host, arrival, ref packet } in &handled {
+            self.network.agenda.begin(host);
             while self.network.agenda.first_timer(host) < arrival {
                 self.now = self.network.agenda.first_timer(host);
                 self.events += 1;
-                self.on_clock(host);
+                self.on_timer();
             }
             self.now = arrival;
             self.events += 1;
             self.deliver(packet);
+            self.network.agenda.finish();
         }
         handled.clear();
         self.network.arrived = handled;
@@ -361,14 +364,15 @@ impl Simulation {
         }
     }
 
-    fn on_clock(&mut self, clock: Clock) {
-        let Some(timer) = self.network.agenda.take_timer(clock) else { return };
+    /// The first timer of the host that is at work expires.
+    fn on_timer(&mut self) {
+        let Some(timer) = self.network.agenda.take_timer() else { return };
         match timer {
             Timer::RowStarts(row) => self.start_row(row),
             Timer::RowStops(row) => self.stop_row(row),
             Timer::Arrival(group) => self.on_flow_arrival(group as usize),
             Timer::Session(number) => self.on_session_timer(number),
-            Timer::Pacing(number) => self.on_pacing_timer_of_arrived(number),
+            Timer::Pacing(number) => self.on_pacing_timer(number),
             Timer::Retransmission(number) => self.on_retransmission_timer(number),
             Timer::DelayedAck(number) => self.on_delayed_ack_timer(number),
             Timer::Overhead(number) => self.on_overhead_timer(number),
@@ -422,18 +426,14 @@ impl Simulation {
 
     fn on_pacing_timer(&mut self, number: u32) {
         let Some(flow) = self.flows.get_mut(number) else { return };
+        if flow.pacing_armed != self.now {
+            return;
+        }
+        flow.pacing_armed = Time::NEVER;
         if flow.endpoints.pacing_deadline() <= self.now {
             flow.endpoints.on_pacing_timer(self.now, &mut self.outbox, &mut self.network.options);
         }
         self.after_sender(number);
-    }
-
-    fn on_pacing_timer_of_arrived(&mut self, number: u32) {
-        let Some(flow) = self.flows.get_mut(number) else { return };
-        if flow.pacing_armed == self.now {
-            flow.pacing_armed = Time::NEVER;
-            self.on_pacing_timer(number);
-        }
     }
 
     fn on_delayed_ack_timer(&mut self, number: u32) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::agenda::{Clock, Due, Source};
+use crate::agenda::Clock;
 use crate::numbers::Numbers;
 use crate::simulation::flow::{Endpoints, Flow, Overhead};
 use crate::simulation::flows::{Flows, Row};
@@ -115,13 +115,5 @@ pub fn set_clocks(flows: &mut Flows, plan: &Plan, clocks: &[Clock]) {
     for (_, flow) in flows.fixed_mut() {
         let FlowSpecification { from, to, .. } = plan.groups[flow.group].flow;
         (flow.sender_clock, flow.receiver_clock) = (clocks[*from], clocks[*to]);
-    }
-}
-
-/// Gives each flow that is paced, or keeps to a rate, its source of events.
-pub fn add_pacing(flows: &mut Flows, sources: &mut Vec<Due>) {
-    for (row, flow) in flows.fixed_mut().filter(|(_, flow)| flow.endpoints.is_paced()) {
-        flow.pacing = Source(sources.len() as u32);
-        sources.push(Due::Pacing(row as u32));
     }
 }

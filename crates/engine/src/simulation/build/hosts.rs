@@ -5,13 +5,12 @@
 //! its arrival.
 
 use crate::agenda::Clock;
-use crate::simulation::flows::Flows;
 use crate::simulation::plan::{Plan, is_foreseen};
 
 /// The clock of each node: its own if it may run ahead.
-pub fn clocks(plan: &Plan, flows: &Flows) -> Vec<Clock> {
+pub fn clocks(plan: &Plan) -> Vec<Clock> {
     let mut next = Clock::HOSTS;
-    let own = may_run_ahead(plan, flows).into_iter().map(|may| {
+    let own = may_run_ahead(plan).into_iter().map(|may| {
         if !may {
             return Clock::HOSTS;
         }
@@ -21,7 +20,7 @@ pub fn clocks(plan: &Plan, flows: &Flows) -> Vec<Clock> {
     own.collect()
 }
 
-fn may_run_ahead(plan: &Plan, flows: &Flows) -> Vec<bool> {
+fn may_run_ahead(plan: &Plan) -> Vec<bool> {
     let links = &plan.specification.links;
     let mut may = vec![false; plan.specification.nodes.len()];
     let mut arrivals_by: Vec<Option<usize>> = vec![None; may.len()];
@@ -39,12 +38,10 @@ fn may_run_ahead(plan: &Plan, flows: &Flows) -> Vec<bool> {
             may[links[hop.link as usize].from] = false;
         }
     }
-    let mut is_paced = vec![false; plan.groups.len()];
-    flows.fixed().for_each(|(_, flow)| is_paced[flow.group] |= flow.endpoints.is_paced());
-    for (group, is_paced) in plan.groups.iter().zip(is_paced) {
-        // A connection that arrives or ends, and an application, tell their group. A paced sender is on the agenda itself.
+    for group in &plan.groups {
+        // A connection that arrives or ends, and an application, tell their group.
         let is_alone = group.arrivals.is_none() && group.application.is_none();
-        may[group.flow.from] &= is_alone && !is_paced;
+        may[group.flow.from] &= is_alone;
         may[group.flow.to] &= is_alone;
     }
     may

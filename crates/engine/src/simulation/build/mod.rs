@@ -23,8 +23,6 @@ pub(super) struct Built {
     pub flows: Flows,
     /// Of each row; see [`super::long_lived`].
     pub long_lived: Arc<[bool]>,
-    /// How many sources of events there are.
-    sources: usize,
 }
 
 /// Builds the network and the flows.
@@ -36,13 +34,13 @@ pub(super) fn build(plan: &mut Plan, plugins: &dyn Plugins) -> Result<Built, Str
     // Not before, because a number is kept for each flow with connections of its own.
     let numbers = plan.numbers()?;
     let mut flows = flows::build(plan, numbers)?;
-    let clocks = hosts::clocks(plan, &flows);
+    let clocks = hosts::clocks(plan);
     flows::set_clocks(&mut flows, plan, &clocks);
-    let Links { links, long_lived, mut sources } = links::build(plan, &clocks, plugins)?;
-    flows::add_pacing(&mut flows, &mut sources);
+    let Links { links, long_lived, sources } = links::build(plan, &clocks, plugins)?;
     let own_clocks = clocks.iter().filter(|clock| **clock != Clock::HOSTS).count();
-    let number = sources.len() + own_clocks;
-    check_sources(number)?;
+    if sources.len() + own_clocks > MOST_SOURCES {
+        return Err(format!("links: a run has at most {MOST_SOURCES} places where packets arrive or wait"));
+    }
     let network = Network {
         links,
         routes: std::mem::take(&mut plan.routes),
@@ -54,16 +52,7 @@ pub(super) fn build(plan: &mut Plan, plugins: &dyn Plugins) -> Result<Built, Str
         horizon: Time::ZERO,
         passages: Vec::new(),
     };
-    Ok(Built { network, flows, long_lived, sources: number })
-}
-
-fn check_sources(number: usize) -> Result<(), String> {
-    if number > MOST_SOURCES {
-        return Err(format!(
-            "links: a run has at most {MOST_SOURCES} places where packets arrive or wait, paced flows included"
-        ));
-    }
-    Ok(())
+    Ok(Built { network, flows, long_lived })
 }
 
 /// Checks all that building a run checks, in little memory: of each group one flow is built, as all others are like it.
@@ -75,11 +64,9 @@ pub fn check(mut specification: Specification) -> Result<(), String> {
     let plan = Plan::new(&specification, &plugins)?;
     memory::check(&plan)?;
     plan.numbers()?;
-    let counts: Vec<u64> = specification.flows.iter().map(|flow| flow.count).collect();
     for flow in &mut specification.flows {
         flow.count = flow.count.min(1);
     }
-    let built = build(&mut Plan::new(&specification, &plugins)?, &plugins)?;
-    let paced = built.flows.fixed().filter(|(_, flow)| flow.endpoints.is_paced());
-    check_sources(built.sources + paced.map(|(_, flow)| counts[flow.group] as usize - 1).sum::<usize>())
+    build(&mut Plan::new(&specification, &plugins)?, &plugins)?;
+    Ok(())
 }

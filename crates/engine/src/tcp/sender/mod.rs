@@ -256,10 +256,6 @@ impl Sender {
         self.completed_at
     }
 
-    pub fn is_paced(&self) -> bool {
-        self.pacer.is_on()
-    }
-
     pub fn open(&mut self, now: Time, outbox: &mut Vec<Packet>) {
         self.state = State::SynSent;
         self.send_syn(now, outbox);
