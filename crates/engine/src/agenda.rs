@@ -207,7 +207,36 @@ impl PartialEq for Armed {
 
 impl Eq for Armed {}
 
-type Timers = BinaryHeap<Armed>;
+/// The timers of a clock. Those of packets, which expire soon, have a heap of their own: that of the others is large where many
+/// connections end long before their timers.
+#[derive(Clone, Debug)]
+struct Timers {
+    /// When the first expires.
+    first: Time,
+    of_packets: BinaryHeap<Armed>,
+    others: BinaryHeap<Armed>,
+}
+
+impl Timers {
+    fn new() -> Timers {
+        Timers { first: Time::NEVER, of_packets: BinaryHeap::new(), others: BinaryHeap::new() }
+    }
+
+    fn push(&mut self, armed: Armed) {
+        self.first = self.first.min(armed.key.time);
+        let is_of_packet = matches!(armed.timer, Timer::Pacing(_) | Timer::Overhead(_));
+        if is_of_packet { self.of_packets.push(armed) } else { self.others.push(armed) }
+    }
+
+    fn pop(&mut self) -> Option<Timer> {
+        // The greater is the first to expire.
+        let is_other = self.others.peek() > self.of_packets.peek();
+        let first = if is_other { self.others.pop() } else { self.of_packets.pop() };
+        let time = |heap: &BinaryHeap<Armed>| heap.peek().map_or(Time::NEVER, |first| first.key.time);
+        self.first = time(&self.of_packets).min(time(&self.others));
+        first.map(|armed| armed.timer)
+    }
+}
 
 /// A tournament of keys, one for each place.
 #[derive(Debug)]
@@ -228,11 +257,6 @@ impl Tournament {
             last_level *= 4;
         }
         Tournament { tree: vec![[Key::NEVER; 4]; inner + last_level], inner, first: Key::NEVER }
-    }
-
-    fn leaf(&self, place: usize) -> Key {
-        let place = 4 * self.inner + place;
-        self.tree[place / 4][place % 4]
     }
 
     #[inline(always)]
@@ -266,6 +290,8 @@ pub struct Agenda {
     clocks: Vec<Timers>,
     /// The clock whose host is at work: when its first timer expires is not known before that is done.
     at_work: Clock,
+    /// Whether its first timer is another than when it began.
+    has_changed: bool,
 }
 
 impl Agenda {
@@ -281,6 +307,7 @@ impl Agenda {
             of_hosts: Key::NEVER,
             clocks: vec![Timers::new(); clocks],
             at_work: Clock::NONE,
+            has_changed: false,
         }
     }
 
@@ -297,9 +324,11 @@ impl Agenda {
     /// Arms a timer. Timers are not cancelled: when one fires, its owner checks whether it is still needed.
     pub fn set_timer(&mut self, clock: Clock, timer: Timer, time: Time) {
         let timers = &mut self.clocks[clock.0 as usize];
-        let is_first = timers.peek().is_none_or(|first| time < first.key.time);
+        let is_first = time < timers.first;
         timers.push(Armed { key: Key { time, rank: timer.rank(time) }, timer });
-        if is_first && clock != self.at_work {
+        if is_first && clock == self.at_work {
+            self.has_changed = true;
+        } else if is_first {
             self.expect(clock, time);
         }
     }
@@ -320,28 +349,34 @@ impl Agenda {
     }
 
     /// A host begins to work, of which the agenda hears when it [has finished](Agenda::finish).
+    #[inline(always)]
     pub fn begin(&mut self, clock: Clock) {
         self.at_work = clock;
     }
 
     /// The host that is at work has finished.
+    #[inline(always)]
     pub fn finish(&mut self) {
         let clock = std::mem::replace(&mut self.at_work, Clock::NONE);
-        self.expect(clock, self.first_timer(clock));
+        if std::mem::take(&mut self.has_changed) {
+            self.expect(clock, self.first_timer(clock));
+        }
     }
 
     /// Removes the first timer of the clock that is at work.
     pub fn take_timer(&mut self) -> Option<Timer> {
-        self.clocks[self.at_work.0 as usize].pop().map(|first| first.timer)
+        self.has_changed = true;
+        self.clocks[self.at_work.0 as usize].pop()
     }
 
     /// The first timer of a clock expires then.
+    #[inline(never)]
     fn expect(&mut self, clock: Clock, time: Time) {
         let source = self.source_of(clock);
         let key = if time == Time::NEVER { Key::NEVER } else { Key::new(time, Due::Timer(clock), source) };
         if clock == Clock::HOSTS {
             self.of_hosts = key;
-        } else if self.timers.leaf(clock.0 as usize).time != time {
+        } else {
             self.timers.update(clock.0 as usize, key);
         }
     }
@@ -349,7 +384,7 @@ impl Agenda {
     /// When the first timer of a clock expires.
     #[inline(always)]
     pub fn first_timer(&self, clock: Clock) -> Time {
-        self.clocks[clock.0 as usize].peek().map_or(Time::NEVER, |first| first.key.time)
+        self.clocks[clock.0 as usize].first
     }
 
     fn source_of(&self, clock: Clock) -> Source {

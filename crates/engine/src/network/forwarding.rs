@@ -203,6 +203,17 @@ impl Network {
         }
     }
 
+    /// Packets that hosts were to handle ahead of the run are on their way again.
+    #[cold]
+    pub(crate) fn put_back(&mut self, arrived: &[Arrived]) {
+        for &Arrived { arrival, packet, .. } in arrived {
+            let link = &mut self.links[self.routes.hop(packet.hop - 1).link as usize];
+            if link.launch_past_others(InTransit { arrival, packet }) {
+                self.agenda.set(link.arrivals, arrival);
+            }
+        }
+    }
+
     /// Records the packets that pass an end of a link from now on.
     pub fn record_at(&mut self, index: usize, end: End) {
         self.links[index].special.get_or_insert_default().recorded.add(end);

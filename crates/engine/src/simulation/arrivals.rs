@@ -2,7 +2,9 @@
 
 use super::Simulation;
 use super::flows::Flows;
-use crate::agenda::{Clock, Timer};
+use super::group::Group;
+use crate::agenda::Timer;
+use crate::time::Time;
 
 impl Simulation {
     /// The first connection of a group is to arrive.
@@ -22,13 +24,16 @@ impl Simulation {
         if let Some(think) = of_run.arrivals.think()
             && !of_run.is_stopped
         {
-            self.network.agenda.set_timer(Clock::HOSTS, Timer::Arrival(group as u32), self.now + think);
+            let (clock, _) = of_run.template.clocks;
+            self.network.agenda.set_timer(clock, Timer::Arrival(group as u32), self.now + think);
         }
     }
 
     pub(super) fn arm_arrival(&mut self, group: usize) {
-        if let Some(arrival) = self.flows.groups[group].next {
-            self.network.agenda.set_timer(Clock::HOSTS, Timer::Arrival(group as u32), arrival.time);
+        let Group { next, template, .. } = &self.flows.groups[group];
+        if let Some(arrival) = next {
+            let (clock, _) = template.clocks;
+            self.network.agenda.set_timer(clock, Timer::Arrival(group as u32), arrival.time);
         }
     }
 
@@ -53,11 +58,23 @@ impl Simulation {
         if self.flows.has_session(number) {
             return self.attend_sender(number);
         }
-        let Some(flow) = self.flows.take_ended(number, self.now) else { return };
-        let row = self.flows.numbers.row(number);
-        if let Some(transfer) = flow.transfer(row, &self.ideals[flow.group]) {
-            self.transfers.add(transfer);
+        if let Some(flow) = self.flows.take_ended(number, self.now) {
+            self.flows.ended.add(number, self.now, flow);
+            self.let_think(self.flows.numbers.group(number).0);
         }
-        self.let_think(self.flows.numbers.group(number).0);
+    }
+
+    /// The connections that ended before a moment have done so for their receivers too, and are counted.
+    #[cold]
+    pub(super) fn count_ended(&mut self, moment: Time) {
+        while self.flows.ended.first() < moment {
+            let Some((number, end, flow)) = self.flows.ended.take_first() else { return };
+            let (_, flow) = *flow;
+            let (group, row) = (self.flows.numbers.group(number).0, self.flows.numbers.row(number));
+            self.flows.groups[group].totals.add(&flow, end);
+            if let Some(transfer) = flow.transfer(row, &self.ideals[flow.group]) {
+                self.transfers.add(transfer);
+            }
+        }
     }
 }

@@ -10,7 +10,7 @@ use crate::probe::{FlowSample, Transfer};
 use crate::random::{Purpose, Random};
 use crate::result::{FlowResult, TcpResult, TransferCounts};
 use crate::tcp::connection::Connection;
-use crate::tcp::sender::SenderStatistics;
+use crate::tcp::sender::{SenderStatistics, State};
 use crate::time::{Duration, Time};
 use crate::traffic::{RateBased, Traffic};
 
@@ -214,12 +214,18 @@ impl Overhead {
 }
 
 impl Flow {
-    /// One that starts then and is not stopped.
-    pub fn new(endpoints: Endpoints, group: usize, start: Time, overhead: Option<Box<Overhead>>) -> Flow {
+    /// One that starts then and is not stopped, with the clocks of its sender's host and of its receiver's.
+    pub fn new(
+        endpoints: Endpoints,
+        group: usize,
+        (sender_clock, receiver_clock): (Clock, Clock),
+        start: Time,
+        overhead: Option<Box<Overhead>>,
+    ) -> Flow {
         Flow {
             endpoints,
-            sender_clock: Clock::HOSTS,
-            receiver_clock: Clock::HOSTS,
+            sender_clock,
+            receiver_clock,
             retransmission_armed: Time::NEVER,
             pacing_armed: Time::NEVER,
             delayed_ack_armed: Time::NEVER,
@@ -266,6 +272,22 @@ impl Flow {
         }
         self.before_window.delivered = self.endpoints.delivered();
         self.endpoints.open_window(now);
+    }
+
+    /// Whether its connection has ended at its sender.
+    pub fn has_ended(&self) -> bool {
+        let Endpoints::Tcp(connection) = &self.endpoints else { return false };
+        matches!(connection.sender.state(), State::Completed | State::Aborted(_) | State::Stopped)
+    }
+
+    /// Whether its group is to be told of it, if it arrived: its connection has ended, or is one of a session's.
+    pub fn is_told(&self) -> bool {
+        self.owner.is_some() || self.has_ended()
+    }
+
+    /// Whether its sender may end it before another packet reaches its receiver: nothing is missing there.
+    pub fn may_end(&self) -> bool {
+        matches!(&self.endpoints, Endpoints::Tcp(connection) if connection.receiver.has_fin())
     }
 
     /// Whether its data are those of its flow of the specification, which go from the server to the client.

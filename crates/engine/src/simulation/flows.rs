@@ -1,9 +1,10 @@
 //! The rows of a run, and how a flow is found by its number.
 
-use super::flow::{Endpoints, Flow};
+use super::ended::Ended;
+use super::flow::Flow;
 use super::group::Group;
+use super::places::Place;
 use crate::numbers::{FIRST_ARRIVED, Numbers};
-use crate::tcp::sender::State;
 use crate::time::Time;
 
 /// A row of a run and of its results. Most are flows, which stand in place: no pointer leads to them.
@@ -21,6 +22,7 @@ pub struct Flows {
     /// In the order of the specification.
     pub rows: Vec<Row>,
     pub groups: Vec<Group>,
+    pub ended: Ended,
     pub numbers: Numbers,
 }
 
@@ -28,7 +30,7 @@ impl Flows {
     /// A flow by its number; none if it has ended.
     #[inline(always)]
     pub fn get_mut(&mut self, number: u32) -> Option<&mut Flow> {
-        let Flows { rows, groups, numbers } = self;
+        let Flows { rows, groups, numbers, .. } = self;
         match rows.get_mut(number as usize) {
             Some(Row::Flow(flow)) => Some(flow),
             Some(Row::Group(_)) => unreachable!("row {number} is no flow"),
@@ -72,20 +74,22 @@ impl Flows {
     }
 
     /// Removes a connection that arrived, if it has ended and nothing of it waits at its sender. Returns it if so.
-    pub fn take_ended(&mut self, number: u32, now: Time) -> Option<Flow> {
+    pub fn take_ended(&mut self, number: u32, now: Time) -> Option<Place<Flow>> {
         debug_assert!(number >= FIRST_ARRIVED);
         let (group, serial) = self.numbers.group(number);
         let group = &mut self.groups[group];
         let flow = group.open.get_mut(serial)?;
-        let Endpoints::Tcp(connection) = &flow.endpoints else { return None };
-        let has_ended = matches!(connection.sender.state(), State::Completed | State::Aborted(_) | State::Stopped);
-        if !has_ended || flow.overhead.as_ref().is_some_and(|overhead| !overhead.waiting.is_empty()) {
+        if !flow.has_ended() || flow.overhead.as_ref().is_some_and(|overhead| !overhead.waiting.is_empty()) {
             return None;
         }
         group.note_open(now);
-        let flow = group.open.remove(serial)?;
-        group.totals.add(&flow, now);
-        Some(flow)
+        group.open.remove(serial)
+    }
+
+    /// Payload bytes that a group has delivered since the start of the run.
+    pub fn delivered(&self, group: usize) -> u64 {
+        let ended = self.ended.iter().filter(|(number, _)| self.numbers.group(*number).0 == group);
+        self.groups[group].delivered() + ended.map(|(_, flow)| flow.endpoints.delivered()).sum::<u64>()
     }
 }
 

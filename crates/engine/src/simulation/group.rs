@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::flow::{Endpoints, Flow, Overhead, Owner};
 use super::open_sessions::{Running, Sessions};
 use super::places::Places;
+use crate::agenda::Clock;
 use crate::application::End;
 use crate::random::{Purpose, Random};
 use crate::result::{FlowResult, TcpResult, TransferCounts};
@@ -23,6 +24,8 @@ pub struct Template {
     pub profile: Arc<StackProfile>,
     pub algorithm: Algorithm,
     pub slow_start: SlowStartChoice,
+    /// The clocks of the sender's host and of the receiver's.
+    pub clocks: (Clock, Clock),
     /// Where the paths there and back begin.
     pub there: u32,
     pub back: u32,
@@ -67,7 +70,7 @@ impl Template {
 
     fn flow(&self, number: u32, connection: Connection, now: Time) -> Flow {
         let overhead = Overhead::new(self.overhead, self.seed, number);
-        Flow::new(Endpoints::Tcp(connection), self.group, now, overhead)
+        Flow::new(Endpoints::Tcp(connection), self.group, self.clocks, now, overhead)
     }
 }
 

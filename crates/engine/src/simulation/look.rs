@@ -41,7 +41,7 @@ impl Simulation {
             Row::Flow(Flow { endpoints, .. }) => {
                 FlowLook { bytes_delivered: endpoints.delivered(), sample: endpoints.sample(self.now, index) }
             }
-            Row::Group(group) => FlowLook { bytes_delivered: self.flows.groups[*group].delivered(), sample: None },
+            Row::Group(group) => FlowLook { bytes_delivered: self.flows.delivered(*group), sample: None },
         })
     }
 

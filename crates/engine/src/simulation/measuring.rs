@@ -55,6 +55,7 @@ impl Simulation {
     /// The result of a run that has come to its end.
     pub fn finish(mut self) -> RunResult {
         self.network.let_leave_before(self.end);
+        self.count_ended(self.end);
         debug_assert!(self.census().is_complete(), "{:?}", self.census());
         let (drops, opens, end) = (&self.network.drops.data, self.window_opens, self.end);
         for (row, flow) in self.flows.fixed() {

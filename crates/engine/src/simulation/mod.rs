@@ -4,6 +4,7 @@ mod amounts;
 mod arrivals;
 mod build;
 mod census;
+mod ended;
 mod flow;
 mod flows;
 mod group;
@@ -34,6 +35,7 @@ use crate::time::{Duration, Time};
 use amounts::count;
 use build::{Built, build};
 use flows::{Flows, Row};
+use group::Group;
 use memory::MOST_PACKETS;
 use plan::Plan;
 
@@ -150,7 +152,10 @@ impl Simulation {
         for (index, row) in self.flows.rows.iter().enumerate() {
             let (clock, start, stop) = match row {
                 Row::Flow(flow) => (flow.sender_clock, flow.start, flow.stop),
-                Row::Group(group) => (Clock::HOSTS, self.flows.groups[*group].start, self.flows.groups[*group].stop),
+                Row::Group(group) => {
+                    let Group { template, start, stop, .. } = &self.flows.groups[*group];
+                    (template.clocks.0, *start, *stop)
+                }
             };
             self.network.agenda.set_timer(clock, Timer::RowStarts(index as u32), start);
             if stop != Time::NEVER {
@@ -238,6 +243,9 @@ impl Simulation {
             Due::Arrival(link) => self.on_arrival(link as usize),
             Due::DeviceHasRoom(link) => self.network.feed_device(link as usize, self.now),
             Due::Timer(clock) => {
+                if self.flows.ended.first() < time {
+                    self.count_ended(time);
+                }
                 self.network.agenda.begin(clock);
                 self.on_timer();
                 self.network.agenda.finish();
@@ -263,12 +271,17 @@ impl Simulation {
         let now = self.now;
         let horizon = std::mem::replace(&mut self.network.horizon, Time::ZERO);
         let mut handled = std::mem::take(&mut self.network.arrived);
-        for &Arrived { host, arrival, ref packet } in &handled {
+        for (position, &Arrived { host, arrival, ref packet }) in handled.iter().enumerate() {
             self.network.agenda.begin(host);
             while self.network.agenda.first_timer(host) < arrival {
                 self.now = self.network.agenda.first_timer(host);
                 self.events += 1;
                 self.on_timer();
+            }
+            if packet.flow >= FIRST_ARRIVED && !packet.has(flags::ACK) && self.may_end(packet.flow) {
+                self.network.put_back(&handled[position..]);
+                self.network.agenda.finish();
+                break;
             }
             self.now = arrival;
             self.events += 1;
@@ -279,6 +292,11 @@ impl Simulation {
         self.network.arrived = handled;
         self.network.horizon = horizon;
         self.now = now;
+    }
+
+    #[inline(never)]
+    fn may_end(&mut self, number: u32) -> bool {
+        self.flows.get_mut(number).is_some_and(|flow| flow.may_end())
     }
 
     fn on_arrival(&mut self, link: usize) {
@@ -296,13 +314,13 @@ impl Simulation {
         self.data_packets_delivered += u64::from(packet.flags & flags::DATA);
         let number = packet.flow;
         let Some(flow) = self.flows.get_mut(number) else {
-            return self.network.options.release(packet.options); // Its connection has ended.
+            return self.deliver_after_end(packet);
         };
         if packet.has(flags::ACK) {
             flow.endpoints.on_answer(packet, self.now, &mut self.network.options, &mut self.outbox);
             flow.arm_sender_timers(number, &mut self.network.agenda);
-            let has_overhead = flow.overhead.is_some();
-            self.send_outbox(number, has_overhead);
+            let (has_overhead, is_told) = (flow.overhead.is_some(), number >= FIRST_ARRIVED && flow.is_told());
+            self.send_outbox(number, has_overhead, is_told);
         } else {
             let answer = flow.endpoints.on_data(packet, self.now, &mut self.network.options);
             flow.arm_answer_timer(number, &mut self.network.agenda);
@@ -310,15 +328,25 @@ impl Simulation {
         }
     }
 
+    /// A packet arrives whose sender has ended the connection, perhaps ahead of the run.
+    #[cold]
+    fn deliver_after_end(&mut self, packet: &Packet) {
+        let ended = self.flows.ended.get_mut(packet.flow, self.now).filter(|_| !packet.has(flags::ACK));
+        let Some(flow) = ended else { return self.network.options.release(packet.options) };
+        let answer = flow.endpoints.on_data(packet, self.now, &mut self.network.options);
+        flow.arm_answer_timer(packet.flow, &mut self.network.agenda);
+        self.send_answer(answer);
+    }
+
     /// Arms the timers that a sender now wants, and sends what it has to send.
     fn after_sender(&mut self, number: u32) {
         let Some(flow) = self.flows.get_mut(number) else { return };
         flow.arm_sender_timers(number, &mut self.network.agenda);
-        let has_overhead = flow.overhead.is_some();
-        self.send_outbox(number, has_overhead);
+        let (has_overhead, is_told) = (flow.overhead.is_some(), number >= FIRST_ARRIVED && flow.is_told());
+        self.send_outbox(number, has_overhead, is_told);
     }
 
-    fn send_outbox(&mut self, number: u32, has_overhead: bool) {
+    fn send_outbox(&mut self, number: u32, has_overhead: bool, is_told: bool) {
         self.created += self.outbox.len() as u64;
         if has_overhead {
             self.hold_outbox(number);
@@ -329,16 +357,9 @@ impl Simulation {
             }
             self.outbox.clear();
         }
-        if number >= FIRST_ARRIVED {
+        if is_told {
             self.end_if_over(number);
         }
-    }
-
-    /// Arms the timer that a receiver now wants, and sends its answer.
-    fn after_receiver(&mut self, number: u32, answer: Option<Packet>) {
-        let Some(flow) = self.flows.get_mut(number) else { return };
-        flow.arm_answer_timer(number, &mut self.network.agenda);
-        self.send_answer(answer);
     }
 
     #[inline(always)]
@@ -427,24 +448,32 @@ impl Simulation {
     fn on_pacing_timer(&mut self, number: u32) {
         let Some(flow) = self.flows.get_mut(number) else { return };
         if flow.pacing_armed != self.now {
+            self.events -= 1; // An earlier deadline replaced this timer.
             return;
         }
         flow.pacing_armed = Time::NEVER;
-        if flow.endpoints.pacing_deadline() <= self.now {
+        if flow.endpoints.pacing_deadline() > self.now {
+            self.events -= 1; // It was put off.
+        } else {
             flow.endpoints.on_pacing_timer(self.now, &mut self.outbox, &mut self.network.options);
         }
         self.after_sender(number);
     }
 
     fn on_delayed_ack_timer(&mut self, number: u32) {
-        let Some(flow) = self.flows.get_mut(number) else { return };
+        let flow = match self.flows.get_mut(number) {
+            None => self.flows.ended.get_mut(number, self.now),
+            open => open,
+        };
+        let Some(flow) = flow else { return };
         if flow.delayed_ack_armed != self.now {
             return;
         }
         flow.delayed_ack_armed = Time::NEVER;
         let is_due = flow.endpoints.answer_deadline() <= self.now;
         let answer = if is_due { flow.endpoints.on_answer_deadline(self.now, &mut self.network.options) } else { None };
-        self.after_receiver(number, answer);
+        flow.arm_answer_timer(number, &mut self.network.agenda);
+        self.send_answer(answer);
         if self.flows.has_session(number) {
             self.attend(number);
         }
@@ -458,8 +487,9 @@ impl Simulation {
         if let Some((ready, _)) = overhead.waiting.front() {
             self.network.agenda.set_timer(clock, Timer::Overhead(number), *ready);
         }
+        let is_told = number >= FIRST_ARRIVED && flow.is_told();
         self.network.enter(packet, self.now);
-        if number >= FIRST_ARRIVED {
+        if is_told {
             self.end_if_over(number);
         }
     }

@@ -46,7 +46,7 @@ impl Sessions {
 
     /// One is over.
     pub fn end(&mut self, session: u32, now: Time) -> Option<Running> {
-        let mut running = self.open.remove(session)?;
+        let (_, mut running) = *self.open.remove(session)?;
         self.seen = self.seen.into_iter().chain(running.session.playback(now)).reduce(Playback::with);
         Some(running)
     }

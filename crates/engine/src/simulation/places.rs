@@ -1,10 +1,13 @@
 //! Places of open connections and sessions. The place of one is its serial number modulo the number of places, a power of two; serial
 //! numbers whose place is taken are skipped.
 
+/// What has a place, with its serial number.
+pub type Place<T> = Box<(u32, T)>;
+
 /// See the module.
 #[derive(Debug)]
 pub struct Places<T> {
-    places: Vec<Option<Box<(u32, T)>>>,
+    places: Vec<Option<Place<T>>>,
     next: u32,
     pub taken: usize,
 }
@@ -53,12 +56,11 @@ impl<T> Places<T> {
         self.places = places;
     }
 
-    pub fn remove(&mut self, serial: u32) -> Option<T> {
+    pub fn remove(&mut self, serial: u32) -> Option<Place<T>> {
         self.get_mut(serial)?;
         let mask = self.places.len() - 1;
-        let (_, thing) = *self.places[serial as usize & mask].take()?;
         self.taken -= 1;
-        Some(thing)
+        self.places[serial as usize & mask].take()
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &T> {

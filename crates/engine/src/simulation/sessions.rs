@@ -61,13 +61,11 @@ impl Simulation {
 
     /// Something happened at the sender of a direction.
     pub(super) fn attend_sender(&mut self, number: u32) {
-        let Some(Flow { owner: Some(owner), endpoints: Endpoints::Tcp(connection), .. }) =
-            self.flows.take_ended(number, self.now)
-        else {
-            return self.attend(number);
-        };
+        let Some(flow) = self.flows.take_ended(number, self.now) else { return self.attend(number) };
+        let (_, Flow { owner: Some(owner), endpoints: Endpoints::Tcp(connection), .. }) = &*flow else { return };
         // It has ended; so has the session, unless the connection was aborted.
         let (group, _) = self.flows.numbers.group(number);
+        self.flows.groups[group].totals.add(&flow.1, self.now);
         self.fail(group, owner.session);
         if connection.sender.state() != State::Completed {
             self.stop_direction(owner.other); // No FIN will reach it.

@@ -9,23 +9,23 @@ use crate::simulation::flows::{Flows, Row};
 use crate::simulation::group::{Group, Template};
 use crate::simulation::open_sessions::Sessions;
 use crate::simulation::plan::{Plan, Planned, Sending, start};
-use crate::specification::FlowSpecification;
 use crate::tcp::congestion::Algorithm;
 use crate::tcp::sender::Address;
 use crate::time::{Duration, Time};
 use crate::traffic::{self, SourceSetup};
 use crate::workload::Arrivals;
 
-/// The rows of a run.
+/// The rows of a run, with the clock of each node.
 ///
 /// # Errors
 /// One line if there is not enough memory, or if arrivals are wrong.
-pub fn build(plan: &Plan, numbers: Numbers) -> Result<Flows, String> {
+pub fn build(plan: &Plan, numbers: Numbers, clocks: &[Clock]) -> Result<Flows, String> {
     let mut flows = Flows { numbers, ..Flows::default() };
     for group in &plan.groups {
         let reserved = flows.rows.try_reserve_exact(group.flow.count as usize);
         reserved.map_err(|_| group.misfit(&format!("no memory for {} flows", group.flow.count)))?;
-        let mut builder = Builder { plan, group, flows: &mut flows };
+        let clocks = (clocks[group.flow.from], clocks[group.flow.to]);
+        let mut builder = Builder { plan, group, clocks, flows: &mut flows };
         match &group.sending {
             Sending::Rate(blueprint) => builder.add_traffic(blueprint),
             Sending::Window(algorithm) => {
@@ -40,6 +40,8 @@ pub fn build(plan: &Plan, numbers: Numbers) -> Result<Flows, String> {
 struct Builder<'a> {
     plan: &'a Plan<'a>,
     group: &'a Planned<'a>,
+    /// Of the sender's host and of the receiver's.
+    clocks: (Clock, Clock),
     flows: &'a mut Flows,
 }
 
@@ -69,6 +71,7 @@ impl Builder<'_> {
             profile: Arc::clone(stack),
             algorithm: algorithm.clone(),
             slow_start: flow.source.slow_start.clone(),
+            clocks: self.clocks,
             there: way.first_hop,
             back: way.first_hop_back.expect("a connection is answered"),
             seed,
@@ -101,19 +104,11 @@ impl Builder<'_> {
         let overhead = Overhead::new(self.overhead(), seed, number);
         let start = start(seed, number.into(), flow);
         let stop = flow.stop.unwrap_or(Time::NEVER);
-        self.flows.rows.push(Row::Flow(Flow { stop, ..Flow::new(endpoints, *index, start, overhead) }));
+        self.flows.rows.push(Row::Flow(Flow { stop, ..Flow::new(endpoints, *index, self.clocks, start, overhead) }));
     }
 
     /// The upper bound of the random time that a sender takes over a packet.
     fn overhead(&self) -> Duration {
         if self.group.stack.random_overhead { self.plan.specification.sender_overhead } else { Duration::ZERO }
-    }
-}
-
-/// Gives each flow the clocks of its hosts.
-pub fn set_clocks(flows: &mut Flows, plan: &Plan, clocks: &[Clock]) {
-    for (_, flow) in flows.fixed_mut() {
-        let FlowSpecification { from, to, .. } = plan.groups[flow.group].flow;
-        (flow.sender_clock, flow.receiver_clock) = (clocks[*from], clocks[*to]);
     }
 }

@@ -5,7 +5,10 @@
 //! its arrival.
 
 use crate::agenda::Clock;
-use crate::simulation::plan::{Plan, is_foreseen};
+use crate::simulation::plan::{Plan, Planned, is_foreseen};
+
+/// The retransmissions of a segment after which, each having waited for twice as long as that before, nothing older is under way.
+const PATIENT: u64 = 3;
 
 /// The clock of each node: its own if it may run ahead.
 pub fn clocks(plan: &Plan) -> Vec<Clock> {
@@ -18,6 +21,12 @@ pub fn clocks(plan: &Plan) -> Vec<Clock> {
         next
     });
     own.collect()
+}
+
+/// Whether connections that arrive end only when all that they sent has been acknowledged, and never while a packet is on its way to a
+/// receiver that lacks some of it: they are not stopped, and a sender gives up only after timers that waited for far longer.
+fn ends_at_sender(group: &Planned) -> bool {
+    group.flow.stop.is_none() && group.stack.data_retries >= PATIENT
 }
 
 fn may_run_ahead(plan: &Plan) -> Vec<bool> {
@@ -39,10 +48,10 @@ fn may_run_ahead(plan: &Plan) -> Vec<bool> {
         }
     }
     for group in &plan.groups {
-        // A connection that arrives or ends, and an application, tell their group.
-        let is_alone = group.arrivals.is_none() && group.application.is_none();
-        may[group.flow.from] &= is_alone;
-        may[group.flow.to] &= is_alone;
+        // An application hears of both ends.
+        let is_apart = group.application.is_none() && (group.arrivals.is_none() || ends_at_sender(group));
+        may[group.flow.from] &= is_apart;
+        may[group.flow.to] &= is_apart;
     }
     may
 }

@@ -33,9 +33,8 @@ pub(super) fn build(plan: &mut Plan, plugins: &dyn Plugins) -> Result<Built, Str
     memory::check(plan)?;
     // Not before, because a number is kept for each flow with connections of its own.
     let numbers = plan.numbers()?;
-    let mut flows = flows::build(plan, numbers)?;
     let clocks = hosts::clocks(plan);
-    flows::set_clocks(&mut flows, plan, &clocks);
+    let flows = flows::build(plan, numbers, &clocks)?;
     let Links { links, long_lived, sources } = links::build(plan, &clocks, plugins)?;
     let own_clocks = clocks.iter().filter(|clock| **clock != Clock::HOSTS).count();
     if sources.len() + own_clocks > MOST_SOURCES {
