@@ -225,7 +225,8 @@ impl<V: Variant> Control<V> {
     fn bdp(&self, bandwidth: f64, gain: f64, mss: u64) -> u64 {
         let Some(min_rtt) = self.min_rtt else { return INITIAL_SEGMENTS };
         let segments = gain * bandwidth * min_rtt.seconds() / mss as f64;
-        segments as u64 + u64::from(segments > segments.floor())
+        let whole = segments as u64;
+        whole + u64::from(segments > whole as f64)
     }
 
     /// The size of a quantum, in segments (tcp_bbr.c, bbr_tso_segs_goal).
