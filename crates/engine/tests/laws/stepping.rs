@@ -3,11 +3,11 @@
 
 use crate::support::{MS, Path, S, constant_rate, droptail, finite, required_parameters, tcp};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use sojourn_engine::queue::Discipline;
 use sojourn_engine::result::RunResult;
 use sojourn_engine::tcp::ecn::EcnKind;
-use sojourn_engine::time::Time;
+use sojourn_engine::time::{Duration, Time};
 
 /// Window-based, rate-based and one-way flows share 5 Mbit/s for 4 s. PIE draws random numbers and has a timer.
 fn path() -> Path {
@@ -74,26 +74,72 @@ fn unpaced() -> Path {
     path
 }
 
+/// Far less than a packet takes to its host: 20 us.
+const STRIDE: usize = MS as usize / 50;
+
 fn text(result: &RunResult) -> String {
     format!("{result:?}")
 }
 
-/// Hosts that handle packets ahead of the run change nothing: stepped, a run lets none do so. Ahead, there are fewer than one and a
-/// half steps a packet; without, more.
-#[test]
-fn running_ahead_has_no_effect() {
+/// Hosts that handle packets ahead of the run change nothing: in short strides, a run lets none do so. Ahead, there are fewer than
+/// `most` steps for ten packets; without, more. With and without a time that senders take.
+fn assert_same_ahead(mut path: Path, most: u64, what: &str) {
     for overhead in [0, MS] {
-        let mut path = unpaced();
         path.sender_overhead = overhead;
         path.stack.random_overhead = overhead > 0;
         let (mut ahead, mut stepped) = (path.simulation(), path.simulation());
-        assert!(ahead.advance(Time(4 * S), u64::MAX));
-        while stepped.step() {}
+        assert!(ahead.advance(Time(path.duration), u64::MAX));
+        for until in (0..=path.duration).step_by(STRIDE) {
+            assert!(stepped.advance(Time(until), u64::MAX));
+        }
         let (few, many) = (ahead.steps(), stepped.steps());
         let (ahead, stepped) = (ahead.finish(), stepped.finish());
-        assert_eq!(text(&ahead), text(&stepped));
-        let packets = ahead.data_packets_delivered;
-        assert!(2 * few < 3 * packets && 3 * packets < 2 * many, "{few} and {many} steps for {packets} packets");
+        assert_eq!(text(&ahead), text(&stepped), "{what}");
+        let packets = most * ahead.data_packets_delivered;
+        assert!(
+            10 * few < packets && packets < 10 * many,
+            "{what}: {few} and {many} steps for {packets} / {most} packets"
+        );
+    }
+}
+
+#[test]
+fn running_ahead_has_no_effect() {
+    assert_same_ahead(unpaced(), 15, "unpaced");
+}
+
+/// The same of paced hosts: of controls and sources with a rate of their own, and of a stack that paces.
+#[test]
+fn paced_hosts_run_ahead() {
+    let sources = [constant_rate(1_000_000, 500, true), tcp("voice"), tcp("ping"), tcp("tfrc")];
+    for name in ["bbr", "bbr3", "prague", "ledbat", "cubic"] {
+        let mut path = unpaced();
+        path.flows = [&[tcp(name), tcp(name), finite(name, 100_000)], &sources[..]].concat();
+        path.stack.pacing = true;
+        path.flow_series = Some(700 * MS);
+        assert_same_ahead(path, 20, name);
+    }
+}
+
+/// The same of hosts whose connections arrive: over a long queue and over one that loses many packets, so that connections end while
+/// packets of theirs are under way, and where senders give up; of users who think, and of several groups.
+#[test]
+fn hosts_of_connections_that_arrive_run_ahead() {
+    for (name, queue, loss, most) in [("newreno", 100, 0.0, 38), ("cubic", 5, 0.05, 38), ("bbr", 10, 0.3, 60)] {
+        let arriving = |process: Value, mean: f64| {
+            let mut flow = tcp(name);
+            flow["arrivals"] = json!({"process": process, "sizes": {"exponential": {"mean": mean}}});
+            flow
+        };
+        let users = json!({"users": {"count": 5, "think": 300 * MS}});
+        let mut path = unpaced();
+        path.flows = vec![arriving(json!({"poisson": {"load": 0.7}}), 20_000.0), arriving(users, 9_000.0), tcp(name)];
+        path.queue = droptail(queue);
+        path.changes = vec![json!({"at": 500 * MS, "loss": loss})];
+        path.duration = 20 * S;
+        (path.stack.minimum_rto, path.stack.initial_rto) = (Duration(100 * MS), Duration(200 * MS));
+        path.stack.data_retries = 3;
+        assert_same_ahead(path, most, name);
     }
 }
 
