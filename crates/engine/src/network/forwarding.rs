@@ -167,16 +167,17 @@ impl Network {
     }
 
     #[inline(always)]
-    fn carry<const SPECIAL: bool>(&mut self, mut index: usize, mut packet: Packet, completion: Time) {
+    fn carry<const SPECIAL: bool>(&mut self, mut index: usize, packet: Packet, completion: Time) {
         let Network { links, routes, agenda, options, passages, arrived, horizon, .. } = self;
         let mut link = &mut links[index];
         let mut arrival = if SPECIAL { link.impaired_arrival(completion) } else { link.arrival(completion) };
         if SPECIAL {
             passages.extend(link.record(index, End::Far, &packet, arrival, options));
         }
+        let mut place = packet.hop;
         loop {
-            packet.hop += 1;
-            let hop = routes.hop(packet.hop);
+            place += 1;
+            let hop = routes.hop(place);
             if !hop.follows_one_link {
                 break;
             }
@@ -189,6 +190,8 @@ impl Network {
                 passages.extend(link.record(index, End::Far, &packet, arrival, options));
             }
         }
+        // Not changed in place: the copies that follow would wait for it.
+        let packet = Packet { hop: place, ..packet };
         if let Some(host) = link.host
             && link.in_transit.is_empty()
             && is_handled_at_once(arrival, &packet, *horizon)
