@@ -114,7 +114,7 @@ def counts() -> Iterator[tuple[str, Case]]:
     for name in ("cbr", "voice", "ping", "tfrc", "bbr"):
         yield name, ({"tcp": f'"{name}"', "flows": "count = 4294967295"}, "")
     yield "a million flows", ({"flows": "count = 1000000"}, None)
-    yield "sources", ({"tcp": '"tfrc"', "flows": "count = 1048576"}, "links: a run has at most 1048576 places")
+    yield "a million paced flows", ({"tcp": '"tfrc"', "flows": "count = 1048576"}, None)
     yield "users", ({"flows": 'arrivals = { users = 1000000, think = "1 ps" }\nsize = "1 B"'}, None)
     whole = "page = { objects = 10000, connections = 256 }"
     yield "pages of users", ({"flows": f'arrivals = {{ users = 1000000, think = "1 s" }}\n{whole}'}, "flows[0].arrivals")
