@@ -174,6 +174,7 @@ test-long: setup tools lab
 	cargo clippy --locked --package sojourn-fuzz --all-targets -- --deny warnings
 	cargo test --quiet --locked --package sojourn-fuzz
 	PROPTEST_CASES=512 cargo test --quiet --locked --package sojourn-engine --test engine properties::queues
+	cargo test --quiet --locked --package sojourn-engine --test engine -- --ignored
 	$(PYTEST) -m "long or hypothesis" --hypothesis-profile=all
 
 # The tests in Python with the least version of each package that pyproject.toml promises.
