@@ -208,7 +208,7 @@ FILES = {
 
 @pytest.mark.parametrize(
     "cases",
-    [counts, lists, samples, parameters, pytest.param(longest_axis, marks=pytest.mark.long)],
+    [counts, lists, samples, *(pytest.param(cases, marks=pytest.mark.long) for cases in (parameters, longest_axis))],
     ids=lambda cases: cases.__name__,
 )
 def test_counts_take_little(cases: Callable[[], Iterator[tuple[str, Case]]], tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_interrupt_restores_terminal(scenario_file: ScenarioFile, tmp_path: Path
     assert seen.endswith(b"sojourn: interrupted\r\n")
 
 
-@pytest.mark.parametrize("into", ["", " | cat"])
+@pytest.mark.parametrize("into", ["", pytest.param(" | cat", marks=pytest.mark.long)])
 def test_debugger_has_the_terminal(scenario_file: ScenarioFile, into: str) -> None:
     """`breakpoint()` in a hook stops `watch`, drawn or as lines, with the hook's line and a prompt; what is typed is read."""
     hook = "    def on_congestion(self, window, event):\n"
@@ -147,7 +147,7 @@ def test_debugger_has_the_terminal(scenario_file: ScenarioFile, into: str) -> No
     assert b"mine.py:23: on_congestion: BdbQuit" in seen
 
 
-@pytest.mark.parametrize("kibibytes", [700_000, 1_200_000])
+@pytest.mark.parametrize("kibibytes", [700_000, pytest.param(1_200_000, marks=pytest.mark.long)])
 def test_small_address_space_refused(kibibytes: int, tmp_path: Path) -> None:
     """A command under a small `ulimit -v` ends at once with one line, whatever its libraries would do with so little."""
     command = [sys.executable, "-c", "import sojourn.cli; sojourn.cli.main()", "query", str(tmp_path), "select 1"]
@@ -243,7 +243,7 @@ def test_no_room_to_draw(kibibytes: int, scenario_file: ScenarioFile, tmp_path: 
     assert not (tmp_path / "figure.png").exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGKILL])
 def test_own_code_ends_with_command(number: signal.Signals, tmp_path: Path) -> None:
     """When a command ends, the process of users' code does too, although a hook holds the interpreter's lock."""
     begun = tmp_path / "begun"
