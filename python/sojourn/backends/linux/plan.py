@@ -27,6 +27,10 @@ _LEAST_MEMORY, _MEMORY_OF_FLOW = 1024, 4
 #: Files of captured packets, of those that leave over a link and those that arrive over the link back.
 SENT, ARRIVED = "capture-sent", "capture-arrived"
 
+#: Settings of all hosts and routers. A timeout would change the hash that packets carry (sk_rethink_txhash), so that one
+#: flow would be in two queues of a discipline; on a real path a router computes the hash itself, of the headers.
+_OF_NODES = ("ipv4/ip_forward 1", "core/txrehash 0")
+
 #: A congestion control as the name of a module and its parameters by their paths.
 Translate = Callable[[Mapping[str, Any]], tuple[str, dict[str, str]]]
 
@@ -195,7 +199,7 @@ def _settings(run: RunSpecification, flows: tuple[Flow, ...], translate: Transla
             if known.setdefault((-1, path), value) != value:
                 raise Impossible("tcp", f"all flows with {module} on Linux have the same parameters")
     yield from (f"set {node(max(host, 0))} {path} {value}" for (host, path), value in known.items())
-    yield from (f"set {node(index)} /proc/sys/net/ipv4/ip_forward 1" for index in range(len(run["nodes"])))
+    yield from (f"set {node(index)} /proc/sys/net/{setting}" for index in range(len(run["nodes"])) for setting in _OF_NODES)
 
 
 def _flow(run: RunSpecification, flow: Flow, extra: int, mtu: int, translate: Translate) -> str:
