@@ -17,13 +17,13 @@ from sojourn.cli import show
 from sojourn.cli.commands import status
 from sojourn.cli.terminal import MANY, checking
 from sojourn.errors import InputError
-from sojourn.figures.drawn import size
 from sojourn.runs import Run, called, key, requests
 from sojourn.specification import flow_count, text
 from sojourn.sweep import estimate, file
 from sojourn.sweep.matrix import Matrix
 from sojourn.sweep.paths import KeyPath
-from sojourn.sweep.ranges import spread
+from sojourn.sweep.ranges import Range
+from sojourn.units import amount
 
 TCP = {"key": "flows.*.tcp", "values": ["newreno", {"name": "cubic", "beta": 0.8}]}
 QUEUE = {"key": "network.dumbbell.bottleneck.queue", "values": ["droptail", {"name": "codel", "target": "2 ms"}]}
@@ -173,7 +173,45 @@ def test_value_labels(values: list[Any], labels: list[str]) -> None:
 )
 def test_ranges(text: str, steps: int, spacing: Any, expected: list[object]) -> None:
     """Ranges have even steps, linear or logarithmic, between their ends."""
-    assert spread(text, steps, spacing) == expected
+    assert Range.of(text, spacing).spread(steps) == expected
+
+
+RATE = {"key": "network.dumbbell.bottleneck.rate", "range": "1 Mbit/s..1 Gbit/s", "spacing": "log"}
+COUNT = {"key": "flows.*.count", "range": "1..50"}
+
+
+def test_drawn_cells() -> None:
+    """Drawn cells are all different, with values of lists and of ranges; more cells, or another axis, leave the others be."""
+    drawn = swept(axes={"tcp": TCP, "rate": RATE}, draw={"cells": 50, "seed": 7})
+    points = list(drawn.points())
+    assert drawn.size == len(points) == len({tuple(point.values()) for point in points}) == 50
+    assert all(10**6 <= rate <= 10**9 for rate in (cell.specification["links"][0]["rate"] for cell in drawn.cells()))
+    assert {point["tcp"] for point in points} == {"newreno", "cubic beta=0.8"}
+    assert list(swept(axes={"tcp": TCP, "rate": RATE}, draw={"cells": 10, "seed": 7}).points()) == points[:10]
+    wider = swept(axes={"tcp": TCP, "rate": RATE, "count": COUNT}, draw={"cells": 50, "seed": 7})
+    assert [{**point, "count": None} for point in points] == [{**point, "count": None} for point in wider.points()]
+    assert list(swept(axes={"tcp": TCP, "rate": RATE}, draw={"cells": 10, "seed": 8}).points()) != points[:10]
+
+
+def test_drawn_values_are_spread() -> None:
+    """Every value of a range is equally likely, or with logarithmic spacing every ratio: a third of the rates in each decade."""
+    points = swept(axes={"rate": RATE, "count": COUNT}, draw={"cells": 900}).points()
+    rates, counts = zip(*((amount(point["rate"]), amount(point["count"])) for point in points), strict=True)
+    decades = [sum(10**decade <= rate < 10 ** (decade + 1) for rate in rates) for decade in (6, 7, 8)]
+    # Binomial with 900 and 1/3 or 1/2: a deviation is 14.1 or 15, and five of them are never exceeded.
+    assert all(abs(number - 300) < 5 * 14.1 for number in decades)
+    assert abs(sum(count <= 25 for count in counts) - 450) < 5 * 15
+
+
+def test_drawn_cells_obey_exclusions_and_selections() -> None:
+    """What a sweep excludes is never drawn, and --only takes those of the drawn cells that it names."""
+    sweep: dict[str, Any] = {"axes": {"tcp": TCP, "queue": QUEUE, "rate": RATE}, "draw": {"cells": 40}}
+    drawn = swept(**sweep, exclude=[{"tcp": "newreno", "queue": "codel"}])
+    assert drawn.size == 40
+    assert not any(point["tcp"] == "newreno" and point["queue"].startswith("codel") for point in drawn.points())
+    chosen = drawn.only({"queue": ["codel"]})
+    assert list(chosen.points()) == [point for point in drawn.points() if point["queue"].startswith("codel")]
+    assert chosen.size == len(list(chosen.points()))
 
 
 @pytest.mark.parametrize(
@@ -195,7 +233,21 @@ def test_ranges(text: str, steps: int, spacing: Any, expected: list[object]) -> 
         ({"axes": {"duration": "5 s"}}, "sweep.axes.duration: '5 s' is not an axis; write its values in brackets"),
         ({"axes": "duration"}, "sweep.axes: must be a table"),
         ({"axes": {"d": {"key": "duration"}}}, 'sweep.axes.d: give either "values" or "range"'),
-        ({"axes": {"d": {"key": "duration", "range": "1 s..2 s"}}}, 'a range needs "steps"'),
+        (
+            {"axes": {"d": {"key": "duration", "range": "1 s..2 s"}}},
+            'axes.d: a range needs "steps", its number of values, or the sweep "draw"',
+        ),
+        ({"draw": {"cells": 3}}, "sweep: draw: there are no axes"),
+        ({"axes": {"tcp": TCP}, "draw": {"cells": 3}}, "sweep: draw: no more than 2 of 3 cells were found that differ"),
+        ({"axes": {"tcp": TCP}, "draw": {"cells": 0}}, "sweep.draw.cells: must be greater than or equal to 1, not 0"),
+        (
+            {"axes": {"tcp": TCP, "queue": QUEUE}, "zip": [["tcp", "queue"]], "draw": {"cells": 1}},
+            'cannot be combined with "zip"',
+        ),
+        (
+            {"axes": {"rate": RATE, "tcp": TCP}, "exclude": [{"rate": "1 Mbit/s"}], "draw": {"cells": 1}},
+            'exclude[0]: values of "rate" are drawn from a range, and cannot be named',
+        ),
         ({"axes": {"d": {"key": "duration", "values": ["1 s"], "steps": 3}}}, '"steps" and "spacing" need a "range"'),
         ({"axes": {"d": {"key": "duration", "range": "1 s", "steps": 3}}}, '"1 s" is not a range'),
         ({"axes": {"d": {"key": "duration", "range": "1 s..2 B", "steps": 3}}}, "one end is a duration, the other a size"),
@@ -460,7 +512,7 @@ def test_range_of_bandwidth_delay_products() -> None:
     )
     labels = matrix.described()["limit"][1]
     assert labels == ["0.25 BDP", "0.5 BDP", "1 BDP", "2 BDP", "4 BDP", "8 BDP"]
-    assert [size(label) for label in labels] == [0.25, 0.5, 1, 2, 4, 8]
+    assert [amount(label) for label in labels] == [0.25, 0.5, 1, 2, 4, 8]
     limits = [cell.specification["links"][0]["queue"]["limit"]["bandwidth_delay_products"] for cell in matrix.cells()]
     assert limits == [0.25, 0.5, 1, 2, 4, 8]
     with pytest.raises(InputError, match="unknown unit"):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from sojourn import names
@@ -172,3 +173,18 @@ def _whole(text: str, value: Decimal, dimension: Dimension) -> int:
         base = next(unit for unit, factor in dimension.units.items() if factor == 1)
         raise ValueError(f'"{text}" is not a whole number of {base}')
     return whole
+
+
+def amount(label: str) -> Fraction | None:
+    """How much a label says, in base units, if it is a number, a fraction or a quantity."""
+    for dimension in (DURATION, RATE, SIZE, PACKETS):
+        try:
+            return Fraction(dimension.parse(label))
+        except ValueError:
+            continue
+    if label.endswith(BDP):
+        label = label.removesuffix(BDP)
+    try:
+        return Fraction(label)
+    except (ValueError, ZeroDivisionError):
+        return None

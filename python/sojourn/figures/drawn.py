@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Self
 
@@ -212,22 +211,7 @@ def _in_order(labels: Iterable[str], known: Sequence[str]) -> list[str]:
     there = set(labels)
     first = [label for label in dict.fromkeys((ABSENT, *known)) if label in there]
     left = sorted(there.difference(first))
-    sizes = [size(label) for label in left]
+    sizes = [units.amount(label) for label in left]
     if None not in sizes:
         left = [label for _, label in sorted(zip(sizes, left, strict=True))]
     return [*first, *left]
-
-
-def size(label: str) -> Fraction | None:
-    """How much a label says, in base units, if it is a number, a fraction or a quantity."""
-    for dimension in (units.DURATION, units.RATE, units.SIZE, units.PACKETS):
-        try:
-            return Fraction(dimension.parse(label))
-        except ValueError:
-            continue
-    if label.endswith(units.BDP):
-        label = label.removesuffix(units.BDP)
-    try:
-        return Fraction(label)
-    except (ValueError, ZeroDivisionError):
-        return None

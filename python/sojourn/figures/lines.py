@@ -5,9 +5,10 @@ import polars as pl
 
 from sojourn.errors import InputError
 from sojourn.figures import look, means
-from sojourn.figures.drawn import ABSENT, Drawn, column, size
+from sojourn.figures.drawn import ABSENT, Drawn, column
 from sojourn.figures.panels import Panels, shown_axis, together
 from sojourn.figures.registry import MetricFigure
+from sojourn.units import amount
 
 
 def of_metric(figure: MetricFigure, source: Drawn, width: int) -> look.Chart:
@@ -20,7 +21,7 @@ def of_metric(figure: MetricFigure, source: Drawn, width: int) -> look.Chart:
     labels = source.labels(side)
     panels = Panels(figure.name, source, [other for other in others if other != side], side)
     found = means.of_figure(figure, source)
-    order = sorted(source.axes[axis], key=lambda label: size(label) or 0)
+    order = sorted(source.axes[axis], key=lambda label: amount(label) or 0)
     places = pl.col(column(axis)).replace_strict({label: place for place, label in enumerate(order)}).alias("place")
     rows = panels.place(found, shown_axis(axis, "group"), shown_axis(side, "colour"), places, "value", "low", "high", "seeds")
     shared = panels.alike(rows)
@@ -40,5 +41,5 @@ def of_metric(figure: MetricFigure, source: Drawn, width: int) -> look.Chart:
 
 def quantities(source: Drawn) -> str | None:
     """The last varying axis all of whose labels are quantities or numbers; none if there is no such axis."""
-    found = [axis for axis in source.varying if all(label == ABSENT or size(label) is not None for label in source.axes[axis])]
+    found = [axis for axis in source.varying if all(label == ABSENT or amount(label) is not None for label in source.axes[axis])]
     return found[-1] if found else None

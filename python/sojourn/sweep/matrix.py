@@ -111,6 +111,9 @@ class Matrix:
         if not self.sweep.axes:
             yield {NAME: self.name}
             return
+        if self.sweep.drawn is not None:
+            yield from (point for point in self.sweep.drawn if matches(self.wanted, point))
+            return
         for combination in self._combinations(0, (), self._excluding):
             point = dict(itertools.chain.from_iterable(combination))
             yield {axis: point[axis] for axis in self.sweep.axes}
@@ -164,7 +167,9 @@ class Matrix:
 
     @cached_property
     def size(self) -> int:
-        """How many cells there are, counted without going through them."""
+        """How many cells there are, counted without going through them, unless they are drawn."""
+        if self.sweep.drawn is not None:
+            return sum(matches(self.wanted, point) for point in self.sweep.drawn)
         # How many combinations of the steps so far match which exclusions.
         numbers = Counter({self._excluding: 1})
         for steps in self._together:

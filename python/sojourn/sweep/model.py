@@ -1,11 +1,12 @@
 """What a scenario file or a study says of its matrix: axes, what their values change, and how many seeds a cell gets."""
 
 import json
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Final, Self
 
-from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, PrivateAttr, WithJsonSchema, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -13,8 +14,9 @@ from sojourn import names
 from sojourn.analysis.axes import check_axes
 from sojourn.errors import within
 from sojourn.scenario.base import OneOrSeveral, Table
-from sojourn.sweep import ranges, values
+from sojourn.sweep import values
 from sojourn.sweep.paths import KeyPath, is_table, top_level
+from sojourn.sweep.ranges import Range, Spacing
 from sojourn.sweep.stopping import LEAST_SEEDS, MOST_SEEDS, StoppingRule
 from sojourn.sweep.values import Value
 
@@ -64,10 +66,14 @@ class Axis(Table):
         None, alias="values", min_length=1, description='Values of the key; { label = "...", value = ... } gives one a name.'
     )
     range: str | None = Field(None, description='Instead of values, the ends of a range, such as "10 ms..200 ms".')
-    steps: int | None = Field(None, ge=2, le=MOST_CELLS, description="Number of values in the range, including its ends.")
-    spacing: ranges.Spacing | None = Field(
+    steps: int | None = Field(
+        None, ge=2, le=MOST_CELLS, description='Number of values in the range, including its ends; "draw" needs none.'
+    )
+    spacing: Spacing | None = Field(
         None, description='"linear" for equal differences or "log" for equal ratios; "linear" by default.'
     )
+    #: The values that a sweep has drawn from the range.
+    _drawn: list[Any] = PrivateAttr(default_factory=list)
 
     @model_validator(mode="before")
     @classmethod
@@ -85,16 +91,36 @@ class Axis(Table):
         spread = self.steps is not None or self.spacing is not None
         self.without(
             ((self.listed is None) == (self.range is None), 'give either "values" or "range"'),
-            (self.range is not None and self.steps is None, 'a range needs "steps", its number of values'),
             (self.range is None and spread, '"steps" and "spacing" need a "range"'),
         )
-        _ = self.values  # may raise
+        _ = self.ends if self.is_open else self.values  # may raise
         return self
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has a range without steps, which any of its values may be drawn from."""
+        return self.range is not None and self.steps is None
+
+    @property
+    def ends(self) -> Range:
+        """The range that it has."""
+        assert self.range is not None, "asked of an axis with values"
+        return Range.of(self.range, self.spacing or "linear")
 
     @cached_property
     def values(self) -> dict[str, Value]:
-        """The values by label, in order."""
-        return {value.label: value for value in values.of_axis(self.model_dump(by_alias=True, exclude_none=True))}
+        """The values by label, in order; of an open axis those that were drawn."""
+        given = self._drawn if self.is_open else self.model_dump(by_alias=True, exclude_none=True)
+        return {value.label: value for value in values.of_axis(given)}
+
+    def draw(self, chance: random.Random) -> Any:
+        """A value of the range of an open axis, or the label of one that is listed."""
+        share = chance.random()
+        return self.ends.at(share) if self.is_open else list(self.values)[int(share * len(self.values))]
+
+    def drawn(self, these: Iterable[Any]) -> None:
+        """Makes values of the range those of an open axis."""
+        self._drawn = list(dict.fromkeys(these))
 
 
 class Override(Table):
@@ -139,13 +165,25 @@ def _number(axis: object) -> int:
     return axis if isinstance(axis, int) and axis <= MOST_CELLS else 0
 
 
+class Draw(Table):
+    """How cells are drawn: each has a value of every axis, all of them equally likely, independent of those of other axes."""
+
+    cells: int = Field(ge=1, le=MOST_CELLS, description="Number of cells.")
+    seed: int = Field(0, ge=0, description="Seed of the draw: another one gives other cells.")
+
+
+#: How often a cell is drawn anew, in the mean, before the axes are said to have no more.
+_MOST_TRIES = 100
+
+
 class Sweep(Table):
-    """A matrix of scenarios: all combinations of the values of its axes, except for zip and exclude."""
+    """A matrix of scenarios: all combinations of the values of its axes, except for zip and exclude, or cells drawn from them."""
 
     axes: Annotated[dict[str, Axis], BeforeValidator(_few)] = Field({}, description="The axes; the last varies fastest.")
     zip: list[list[str]] = Field([], description="Axes that vary together: the first value of one with the first of the other.")
     exclude: list[Condition] = Field([], description="Combinations of values to leave out.")
     overrides: list[Override] = Field([], description="Changes for combinations of values, applied in order after the axes.")
+    draw: Draw | None = Field(None, description="Draw cells at random, instead of all combinations.")
     seeds: int | None = Field(None, ge=1, description="Number of seeds per cell; 1 by default.")
     until: str | None = Field(
         None,
@@ -159,6 +197,10 @@ class Sweep(Table):
     def _axes_and_conditions_are_sound(self) -> Self:
         with within("axes"):
             check_axes(list(self.axes))
+        for name, axis in self.axes.items():
+            if axis.is_open and self.draw is None:
+                raise ValueError(f'axes.{name}: a range needs "steps", its number of values, or the sweep "draw"')
+        _ = self.drawn  # may raise
         used = {axis for override in self.overrides for axis in override.when}
         for name, paths in self.paths.items():
             if not paths and name not in used:
@@ -220,6 +262,30 @@ class Sweep(Table):
         """When each override is made."""
         return [self.meant(f"overrides[{index}].when", override.when) for index, override in enumerate(self.overrides)]
 
+    @cached_property
+    def drawn(self) -> list[Mapping[str, str]] | None:
+        """The cells that are drawn, in order; more of them begin with the same. None where all combinations are cells."""
+        if self.draw is None:
+            return None
+        with within("draw"):
+            self.without((not self.axes, "there are no axes"), (self.zip, 'cannot be combined with "zip"'))
+            # Each axis has a stream of its own, so that another axis changes nothing in those that are there.
+            streams = {name: random.Random(f"{self.draw.seed} {name}") for name in self.axes}
+            found: dict[tuple[str, ...], dict[str, Any]] = {}
+            for _ in range(self.draw.cells * _MOST_TRIES):
+                cell = {name: self.axes[name].draw(stream) for name, stream in streams.items()}
+                point = {name: values.text(value) for name, value in cell.items()}
+                if not any(matches(exclusion, point) for exclusion in self.exclusions):
+                    found.setdefault(tuple(point.values()), cell)
+                if len(found) == self.draw.cells:
+                    break
+            else:
+                raise ValueError(f"no more than {len(found):,} of {self.draw.cells:,} cells were found that differ")
+            for name, axis in self.axes.items():
+                if axis.is_open:
+                    axis.drawn(cell[name] for cell in found.values())
+        return [dict(zip(self.axes, labels, strict=True)) for labels in found]
+
     def with_overrides(self, overrides: Sequence[Override]) -> Self:
         """The sweep with further overrides, applied after all others."""
         given = self.model_dump(by_alias=True, exclude_none=True, exclude={"overrides"})
@@ -241,6 +307,8 @@ class Sweep(Table):
         meant: dict[str, frozenset[str]] = {}
         for axis, labels in condition.items():
             names.check("axis", axis, self.axes, place=f"{place}: ")
+            if self.axes[axis].is_open:
+                raise ValueError(f'{place}: values of "{axis}" are drawn from a range, and cannot be named')
             known = self.axes[axis].values
             found: list[str] = []
             for label in [labels] if isinstance(labels, str) else labels:

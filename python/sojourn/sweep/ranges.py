@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, Self
 
 from sojourn.units import BDP, DURATION, PACKETS, RATE, SIZE, Dimension, number_and_unit
 
@@ -13,27 +14,49 @@ Spacing = Literal["linear", "log"]
 SIGNIFICANT_DIGITS = 4
 
 
-def spread(text: str, steps: int, spacing: Spacing) -> list[str | int | float]:
-    """The values of a range such as ``10 ms..200 ms``, its ends among them, in the unit of its lower end.
+@dataclass(frozen=True)
+class Range:
+    """All that lies between two ends, such as ``10 ms..200 ms``."""
 
-    Values between the ends have four significant digits. Numbers have no unit; if both ends are written without a fraction, all
-    values are whole. A quantity that would be no whole number of its base unit is rounded to one.
-    """
-    low, dots, high = text.partition("..")
-    if not dots:
-        raise ValueError(f'"{text}" is not a range; write its two ends, such as "10 ms..200 ms"')
-    (start, unit), (end, end_unit) = number_and_unit(low), number_and_unit(high)
-    write = _writer(text, low, high, unit, end_unit)
-    if unit is not None and end_unit is not None and unit != BDP:
-        factors = _dimension(text, unit).units
-        end *= Decimal(factors[_dimension(text, end_unit).spellings.get(end_unit, end_unit)])
-        end /= factors[_dimension(text, unit).spellings.get(unit, unit)]
-    if not start < end:
-        raise ValueError(f'"{text}": the second end must be greater than the first')
-    if spacing == "log" and start <= 0:
-        raise ValueError(f'"{text}": a logarithmic range must begin above 0')
-    between = [_between(float(start), float(end), step / (steps - 1), spacing) for step in range(1, steps - 1)]
-    return [write(value) for value in (start, *between, end)]
+    start: Decimal
+    #: In the unit of the lower end.
+    end: Decimal
+    spacing: Spacing
+    #: What a file would say of a value.
+    write: Callable[[Decimal], str | int | float]
+
+    @classmethod
+    def of(cls, text: str, spacing: Spacing) -> Self:
+        """A range as files write it.
+
+        Numbers have no unit; if both ends are written without a fraction, all values are whole.
+        """
+        low, dots, high = text.partition("..")
+        if not dots:
+            raise ValueError(f'"{text}" is not a range; write its two ends, such as "10 ms..200 ms"')
+        (start, unit), (end, end_unit) = number_and_unit(low), number_and_unit(high)
+        write = _writer(text, low, high, unit, end_unit)
+        if unit is not None and end_unit is not None and unit != BDP:
+            factors = _dimension(text, unit).units
+            end *= Decimal(factors[_dimension(text, end_unit).spellings.get(end_unit, end_unit)])
+            end /= factors[_dimension(text, unit).spellings.get(unit, unit)]
+        if not start < end:
+            raise ValueError(f'"{text}": the second end must be greater than the first')
+        if spacing == "log" and start <= 0:
+            raise ValueError(f'"{text}": a logarithmic range must begin above 0')
+        return cls(start, end, spacing, write)
+
+    def at(self, share: float) -> str | int | float:
+        """The value at a share of the way from the lower end to the upper, with four significant digits.
+
+        A quantity that would be no whole number of its base unit is rounded to one.
+        """
+        return self.write(_between(float(self.start), float(self.end), share, self.spacing))
+
+    def spread(self, steps: int) -> list[str | int | float]:
+        """So many values, evenly, the ends as they are written among them."""
+        between = (self.at(step / (steps - 1)) for step in range(1, steps - 1))
+        return [self.write(self.start), *between, self.write(self.end)]
 
 
 def _between(start: float, end: float, share: float, spacing: Spacing) -> Decimal:

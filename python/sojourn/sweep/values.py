@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from sojourn.sweep import ranges
+from sojourn.sweep.ranges import Range
 
 #: What a table of ``label`` and ``value`` holds, for a value that says too little about itself.
 LABELLED = {"label", "value"}
@@ -36,7 +36,7 @@ def of_axis(given: Sequence[Any] | Mapping[str, Any]) -> list[Value]:
     """
     listed: Sequence[Any]
     if isinstance(given, Mapping) and "values" not in given:
-        listed = list[Any](ranges.spread(given["range"], given["steps"], given.get("spacing", "linear")))
+        listed = list[Any](Range.of(given["range"], given.get("spacing", "linear")).spread(given["steps"]))
     else:
         listed = given["values"] if isinstance(given, Mapping) else given
     plain = [value["value"] if _has_label(value) else value for value in listed]
