@@ -132,6 +132,53 @@ def test_agreement_of_backends_over_a_sweep(tmp_path: Path, monkeypatch: pytest.
     assert "0 of 4 runs are the same" in text
 
 
+#: A study that says what cells may be drawn from.
+DRAWN = """
+name = "drawn"
+title = "Drawn"
+source = "none"
+tables = []
+sweep = {}
+scenario = {}
+[space.axes]
+"network.dumbbell.bottleneck.queue.name" = ["codel", "pie"]
+rate = { key = "network.dumbbell.bottleneck.rate", range = "1 Mbit/s..1 Gbit/s", spacing = "log" }
+[space.scenario]
+"""
+
+
+def test_drawn_cells_are_held_to_the_last_backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """Means that differ by more than 15 % agree if their intervals overlap; the reference is held to itself with other seeds."""
+
+    class Off(Inventor):
+        """Beyond the interval of seeds 1 to 3, which is 1 to 3 MB with half of it 2.48, under PIE alone."""
+
+        def run(self, run: RunSpecification, /) -> RunResult:
+            more = {"codel": 1_500_000, "pie": 6_000_000}[next(link["queue"]["name"] for link in run["links"] if link["queue"])]
+            return invented(run, lambda seed, _: 1_000_000 * seed + more)
+
+    register(monkeypatch, lambda: Inventor(identity=MUCH, throughput_bytes=lambda seed, _: 1_000_000 * seed), "reference")
+    register(monkeypatch, lambda: Off(identity=LITTLE), "off")
+    small = SMALL_TOML.replace("[network", "[space.scenario.network").replace("[[flows", "[[space.scenario.flows")
+    study, out = tmp_path / "study.toml", tmp_path / "out"
+    study.write_text(DRAWN + small, encoding="utf-8")
+    command = ["reproduce", str(study), "--draw", "6", "--seeds", "3", "--out", str(out)]
+    assert status([*command, "--backend", "off", "--backend", "reference"]) == 0
+    assert "other seeds" in capsys.readouterr().out
+    cells = pl.read_csv(out / "cells.csv").filter(metric="total_mbps")
+    axis = "network.dumbbell.bottleneck.queue.name"
+    of_other = {(row[axis], row["agrees"]) for row in cells.filter(backend=LITTLE.name).iter_rows(named=True)}
+    assert of_other == {("codel", True), ("pie", False)}
+    # Seeds 4 to 6 have a mean of 5 MB, with an interval of 2.5 to 7.5: it overlaps with that of 1 to 3.
+    assert cells.filter(backend=MUCH.name)["agrees"].all()
+    assert cells.filter(backend=MUCH.name).height == cells.filter(backend=LITTLE.name).height == 6
+    with sojourn.open(out) as store:
+        seeds = store.sql("select backend, count(*) as runs from runs group by backend").rows()
+    assert dict(seeds) == {LITTLE.name: 6 * 3, MUCH.name: 6 * 6}
+    assert status([*command, "--backend", "reference"]) == 2
+    assert "compares backends; name two or more, the reference last" in capsys.readouterr().err
+
+
 def test_study_compared_by_backend(tmp_path: Path, capsys: Capture) -> None:
     """Published values and claims are put beside each backend's runs alone, in tables, in files and in the report."""
     out = tmp_path / "out"

@@ -26,6 +26,13 @@ class Estimate(NamedTuple):
     high: float | None
 
 
+def overlap(one: Estimate, other: Estimate) -> bool:
+    """Whether two intervals have a value in common; not if either has no ends."""
+    if one.low is None or one.high is None or other.low is None or other.high is None:
+        return False
+    return max(one.low, other.low) <= min(one.high, other.high)
+
+
 def estimate(values: Sequence[float], confidence: float = 0.95) -> Estimate:
     """The mean of independent repetitions, with Student's t interval.
 

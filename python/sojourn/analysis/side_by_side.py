@@ -1,6 +1,7 @@
 """Many cells of one side beside the same cells of another: two backends, two parts of a sweep, or two campaigns.
 
-Each value of the second side is held to that of the first by the rule for published values (``agreement``).
+Each value of the second side is held to that of the first by the rule for published values (``agreement``). Where single runs say
+little, intervals count besides: then two means agree as well if their intervals have a value in common.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +16,7 @@ from sojourn.analysis.comparison import OTHER
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS, Metric, of_run
 from sojourn.runs import called
-from sojourn.statistics import Estimate, estimate
+from sojourn.statistics import Estimate, estimate, overlap
 
 #: What is compared unless metrics are named, where it has values: goodput, delay, fairness, queue and losses.
 COMPARED = ("total_mbps", "rtt_mean_s", "jain", "queue_mean_pkts", "drops", "retransmissions", "fct_mean_s")
@@ -31,19 +32,23 @@ class Value:
     cell: tuple[str | None, ...]
     metric: Metric
     seeds: int
-    first: float
-    second: float | None
+    first: Estimate
+    second: Estimate | None
     #: Of the second less the first, in pairs by seed.
     difference: Estimate | None
     #: How far the second may be from the first.
     allowed: float
     #: Whether the two are the same, seed by seed.
     same: bool
+    #: Whether means agree, too, whose intervals have a value in common.
+    by_intervals: bool
 
     @property
     def agrees(self) -> bool:
         """Whether the second is close enough; what could not be measured is not."""
-        return self.difference is not None and abs(self.difference.mean) <= self.allowed
+        if self.second is None or self.difference is None:
+            return False
+        return abs(self.difference.mean) <= self.allowed or (self.by_intervals and overlap(self.first, self.second))
 
     @property
     def excess(self) -> float:
@@ -67,6 +72,8 @@ class SideBySide:
     #: Cells of the first side that the second has not, and the other way round.
     only_first: int
     only_second: int
+    #: Whether intervals count.
+    by_intervals: bool = False
 
     @property
     def cells(self) -> list[tuple[str | None, ...]]:
@@ -74,10 +81,18 @@ class SideBySide:
         return list(dict.fromkeys(value.cell for value in self.values))
 
 
-def compare(first: pl.LazyFrame, second: pl.LazyFrame, axes: Sequence[str], metrics: Iterable[str] | None = None) -> SideBySide:
+def compare(
+    first: pl.LazyFrame,
+    second: pl.LazyFrame,
+    axes: Sequence[str],
+    metrics: Iterable[str] | None = None,
+    *,
+    by_intervals: bool = False,
+) -> SideBySide:
     """Compares two sides, cell by cell: rows of runs with axes, seed and metrics, of which the second is held to the first.
 
-    ``metrics`` are names of metrics of a run; unless given ``COMPARED``, of which the first side has a value.
+    ``metrics`` are names of metrics of a run; unless given ``COMPARED``, of which the first side has a value. With
+    ``by_intervals`` means agree, too, whose intervals overlap.
     """
     wanted = list(COMPARED if metrics is None else metrics)
     names.check("metric", wanted, (metric.name for metric in of_run()), InputError)
@@ -96,8 +111,8 @@ def compare(first: pl.LazyFrame, second: pl.LazyFrame, axes: Sequence[str], metr
     lacking = [a.join(b, on=axes, how="anti", nulls_equal=True).height if axes else 0 for a, b in (cells, reversed(cells))]
     found = [METRICS[name] for name in wanted if metrics is not None or pairs[name].null_count() < pairs.height]
     repeated = [repetition.labels(repetition.repeated(side, axes), axes) for side in (first, second)]
-    values = _values(pairs, axes, found, set.union(*repeated))
-    return SideBySide(axes, found, values, pairs.height, int(alike.item()), *lacking)
+    values = _values(pairs, axes, found, set.union(*repeated), by_intervals)
+    return SideBySide(axes, found, values, pairs.height, int(alike.item()), lacking[0], lacking[1], by_intervals)
 
 
 def _check_once(side: pl.DataFrame, axes: Sequence[str]) -> None:
@@ -110,7 +125,11 @@ def _check_once(side: pl.DataFrame, axes: Sequence[str]) -> None:
 
 
 def _values(
-    pairs: pl.DataFrame, axes: Sequence[str], metrics: Sequence[Metric], repeated: set[tuple[str | None, ...]]
+    pairs: pl.DataFrame,
+    axes: Sequence[str],
+    metrics: Sequence[Metric],
+    repeated: set[tuple[str | None, ...]],
+    by_intervals: bool,
 ) -> list[Value]:
     """The values of each cell, metric by metric; none where the first side has none."""
     found: list[Value] = []
@@ -123,19 +142,24 @@ def _values(
             both = rows.select(metric.name, f"{metric.name}{OTHER}").drop_nulls()
             if both.height:
                 one, other = (column.to_list() for column in both.get_columns())
-                found.append(_value(labels, metric, one, other, fair, labels in repeated))
+                found.append(_value(labels, metric, one, other, fair, labels in repeated, by_intervals))
             elif (alone := rows[metric.name].drop_nulls()).len():
-                mean = estimate(alone.to_list()).mean
-                found.append(Value(labels, metric, 0, mean, None, None, tolerance(metric.name, mean, fair), same=False))
+                mean = estimate(alone.to_list())
+                allowed = tolerance(metric.name, mean.mean, fair)
+                found.append(Value(labels, metric, 0, mean, None, None, allowed, same=False, by_intervals=by_intervals))
     return found
 
 
 def _value(
-    cell: tuple[str | None, ...], metric: Metric, one: list[float], other: list[float], fair: float, repeated: bool
+    cell: tuple[str | None, ...],
+    metric: Metric,
+    one: list[float],
+    other: list[float],
+    fair: float,
+    repeated: bool,
+    by_intervals: bool,
 ) -> Value:
-    mean = estimate(one).mean
-    difference = estimate([b - a for a, b in zip(one, other, strict=True)])
-    if repeated:
-        difference = Estimate(difference.mean, None, None)
-    allowed = tolerance(metric.name, mean, fair)
-    return Value(cell, metric, len(one), mean, estimate(other).mean, difference, allowed, same=one == other)
+    means = estimate(one), estimate(other), estimate([b - a for a, b in zip(one, other, strict=True)])
+    first, second, difference = (Estimate(each.mean, None, None) for each in means) if repeated else means
+    allowed = tolerance(metric.name, first.mean, fair)
+    return Value(cell, metric, len(one), first, second, difference, allowed, same=one == other, by_intervals=by_intervals)

@@ -8,8 +8,10 @@ import click
 
 from sojourn.cli.console import Form, put, say
 from sojourn.cli.options import (
+    CELLS,
     RESULTS,
     Command,
+    any_seed_option,
     cells_of,
     execution_options,
     form_options,
@@ -22,13 +24,21 @@ from sojourn.cli.options import (
 from sojourn.errors import InputError
 
 if TYPE_CHECKING:
-    from sojourn.api import Reproduction
+    from sojourn.api import Drawn, Reproduction
 
 
 @click.command("reproduce", cls=Command)
 @click.argument("study")
 @reading_option
 @seeds_option
+@option(
+    "--draw",
+    section=CELLS,
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Instead, draw N cells from the space around the study, and hold each backend to the last.",
+)
+@any_seed_option(default=0, show_default=True, help="Draw by this seed; needs --draw.")
 @scenario_options
 @out_option("results/STUDY", "Keep the results in DIR, a new directory or one with results; runs that it has are not made again.")
 @option("--tables", section=RESULTS, is_flag=True, help="Print every table: each published value beside ours.")
@@ -38,6 +48,8 @@ def command(
     study: str,
     reading: str | None,
     seeds: int | None,
+    draw: int | None,
+    seed: int,
     only: tuple[str, ...],
     changes: dict[str, Any],
     out: Path | None,
@@ -52,6 +64,9 @@ def command(
 
     STUDY is a name of "sojourn list studies", or the path of your own: a folder with study.toml, or such a file. With "all" for
     STUDY, run the studies of all papers. Repeat the command with --tables to see every value.
+
+    With --draw, cells are drawn from the ranges that the study has for this, and run on each --backend; the last also runs with
+    other seeds, to show what chance alone makes of the comparison.
     """
     from sojourn import api
     from sojourn.cli import show
@@ -60,6 +75,28 @@ def command(
     from sojourn.study.design import ALL_STUDIES
 
     everything = study == ALL_STUDIES
+    if draw is not None:
+        if everything or reading or only or changes or tables:
+            raise InputError("--draw: takes one study, and not --reading, --only, --set or --tables")
+        drawing = library.load(study)
+        directory = out or Path("results") / f"{drawing.name}-drawn-{seed}"
+        observer = Terminal(click.get_current_context().obj, directory, progress, form)
+        _show_drawn(
+            api.draw(
+                drawing,
+                draw,
+                seed,
+                seeds or api.SEEDS,
+                out=directory,
+                backend=backend,
+                jobs=jobs,
+                cluster=cluster,
+                observer=observer,
+            ),
+            directory,
+            form,
+        )
+        return
     if everything and (reading or only or changes):
         raise InputError("reproduce all: does not take --reading, --only or --set; name one study")
     studies = [library.load(name) for name in (library.papers() if everything else [study])]
@@ -102,6 +139,22 @@ def command(
         put(show.reproduced(found), form)
     elif everything:
         put(show.papers(found))
+
+
+def _show_drawn(drawn: "Drawn", directory: Path, form: Form) -> None:
+    """How each backend agrees with the reference, and the reference with itself."""
+    from sojourn.cli import sides
+    from sojourn.table import of_frame
+
+    if form is not None:
+        put(of_frame("cells", drawn.cells), form)
+    else:
+        for side in drawn.sides:
+            itself = side.backend == side.reference
+            put(sides.tables(side.found, side.reference, f"{side.backend}, other seeds" if itself else side.backend))
+        click.echo(f"Results are in {directory}; cells.csv has every value")
+    for failed in drawn.failures:
+        raise failed
 
 
 def _show(reproduction: "Reproduction", claims: int, tables: bool) -> None:

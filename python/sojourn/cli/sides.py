@@ -14,9 +14,13 @@ from sojourn.metrics import Metric
 from sojourn.names import GROUP
 from sojourn.statistics import least_p
 from sojourn.table import Column, Content, Row, Table, label, number
+from sojourn.units import amount
 
 #: Rows of the table of differences that a terminal gets.
 MOST_DIFFERENCES = 20
+
+#: Labels of an axis that are counted one by one, and in how many parts more of them are.
+MOST_LABELS, PARTS = 12, 4
 
 #: What p is compared with.
 SIGNIFICANT = 0.05
@@ -86,8 +90,8 @@ def _agreement(found: SideBySide, first: str, second: str) -> Table:
         labels = dict.fromkeys(cell[place] for cell in of_cell)
         if len(labels) > 1:
             rows += (
-                _counted(found, axis, each, [values for cell, values in of_cell.items() if cell[place] == each])
-                for each in labels
+                _counted(found, axis, each, [values for cell, values in of_cell.items() if cell[place] in within])
+                for each, within in _parts(list(labels)).items()
             )
     rows.append(_counted(found, "all", "", list(of_cell.values())))
     columns = [
@@ -98,10 +102,13 @@ def _agreement(found: SideBySide, first: str, second: str) -> Table:
         number("agree_in_all", "in all"),
         number("percent", "values, %", lambda percent: f"{percent:.0f}"),
     ]
+    close = f"within {100 * RELATIVE:.0f} % of A's or the metric's floor"
+    if found.by_intervals:
+        close += ", or if their 95 % intervals overlap"
     notes = [
         f"A: {first}",
         f"B: {second}",
-        f"A value of B agrees if it is within {100 * RELATIVE:.0f} % of A's or the metric's floor; means over common seeds.",
+        f"A value of B agrees if it is {close}; means over common seeds.",
         f"{found.same_runs:,} of {found.runs:,} runs are the same in A and B, in number of events and all that is compared.",
     ]
     for number_of, side, other in ((found.only_first, "A", "B"), (found.only_second, "B", "A")):
@@ -110,6 +117,17 @@ def _agreement(found: SideBySide, first: str, second: str) -> Table:
     return Table(
         "agreement", "Cells in which B agrees with A", columns, rows, notes, lambda row: row["axis"], ["agree", "values"]
     )
+
+
+def _parts(labels: Sequence[str | None]) -> dict[str | None, Sequence[str | None]]:
+    """The labels of an axis, each by itself or, of many that were drawn from a range, a fourth of them in order of size."""
+    sized = [(size, label) for label in labels if label is not None and (size := amount(label)) is not None]
+    if len(labels) <= MOST_LABELS or len(sized) < len(labels):
+        return {label: [label] for label in labels}
+    ordered = [label for _, label in sorted(sized)]
+    ends = [len(ordered) * part // PARTS for part in range(PARTS + 1)]
+    parts = (ordered[begin:end] for begin, end in itertools.pairwise(ends))
+    return {f"{part[0]} to {part[-1]}": part for part in parts}
 
 
 def _counted(found: SideBySide, axis: str, value: str | None, cells: Sequence[Sequence[Value]]) -> Row:
@@ -150,7 +168,8 @@ def _differences(found: SideBySide) -> Table:
 def _row(found: SideBySide, value: Value) -> Row:
     return {
         **dict(zip(found.axes, value.cell, strict=True)),
-        **{"entry": value.metric, "metric": value.metric.name, "seeds": value.seeds, "a": value.first, "b": value.second},
+        **{"entry": value.metric, "metric": value.metric.name, "seeds": value.seeds},
+        **{"a": value.first.mean, "b": None if value.second is None else value.second.mean},
         **dict(zip(DIFFERENCE, value.difference or (None, None, None), strict=True)),
         **{"allowed": value.allowed, "agrees": value.agrees},
     }

@@ -6,14 +6,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from sojourn import names
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS
 from sojourn.scenario.base import Table
+from sojourn.scenario.problems import describe
 from sojourn.sweep.matrix import Matrix, Point
-from sojourn.sweep.model import Meant, Override, Sweep, matches
+from sojourn.sweep.model import Condition, Meant, Override, Sweep, matches
 
 Values = str | list[str]
 
@@ -65,6 +66,24 @@ class Assumption(Override):
     evidence: str
 
 
+class Space(Table):
+    """What cells outside a study's matrix are drawn from: a scenario, and axes with values and ranges (``sweep.model``)."""
+
+    scenario: dict[str, Any]
+    axes: dict[str, Any]
+    exclude: list[Condition] = Field(default_factory=list)
+    overrides: list[Override] = Field(default_factory=list)
+
+    def sweep(self, cells: int, seed: int) -> Sweep:
+        """The sweep that draws so many cells."""
+        return Sweep.of({**self.model_dump(exclude={"scenario"}), "draw": {"cells": cells, "seed": seed}})
+
+    @model_validator(mode="after")
+    def _can_be_drawn_from(self) -> Self:
+        _ = self.sweep(1, 0)
+        return self
+
+
 class Reading(Table):
     """A named set of assumptions, added together to what the source states."""
 
@@ -100,6 +119,8 @@ class Study(Table):
     figures: list[StudyFigure] = Field(default_factory=list)
     #: None for a study without published answers.
     published: PublishedFile | None = None
+    #: What ``--draw`` draws cells from.
+    space: Space | None = None
     #: Other ways to take what the source says, by name.
     readings: dict[str, Reading] = Field(default_factory=dict)
     _reading: str = PrivateAttr(AS_STATED)
@@ -177,6 +198,21 @@ class Study(Table):
     def part(self, only: Mapping[str, Iterable[str]], changes: Mapping[str, Any] | None = None) -> Matrix:
         """The cells with the wanted values of some axes, with ``changes`` to their scenarios if given."""
         return self.matrix.only(only, self.spellings).with_changes(changes or {})
+
+    def drawn(self, cells: int, seed: int) -> Matrix:
+        """So many cells of the space around the study.
+
+        Raises:
+            InputError: the study has no space, or not so many cells.
+        """
+        if self.space is None:
+            raise InputError(f"study {self.name}: --draw: {self.origin.file.name} has no space to draw cells from")
+        try:
+            sweep = self.space.sweep(cells, seed)
+        except ValidationError as error:
+            raise InputError(f"study {self.name}: --draw {cells}: {describe(error, 'space')}") from None
+        base = {"name": f"{self.name}-drawn", **self.space.scenario}
+        return Matrix(base, sweep, f"study {self.name}: space", folder=self.origin.folder)
 
     def arranged(self, table: StudyTable) -> tuple[list[str], str]:
         """The axes that a table shows: those of its rows, and that of its columns."""
