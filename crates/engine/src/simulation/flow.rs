@@ -14,26 +14,30 @@ use crate::tcp::sender::{SenderStatistics, State};
 use crate::time::{Duration, Time};
 use crate::traffic::{RateBased, Traffic};
 
-/// What a flow is at its two ends. Most are connections, which stand in place: no pointer leads to them.
+/// What a flow is at its two ends. Most are connections, which stand in place: no pointer leads to them. Which it is stands before
+/// it, beside what is accessed with it, and not in a field of the sender.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
+#[repr(u8)]
 pub enum Endpoints {
     Tcp(Connection),
     Traffic(Traffic),
 }
 
-/// A flow of the run.
+/// A flow of the run. The order of its fields, and of those of its ends, is that in memory: what each packet accesses is together.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Flow {
-    pub endpoints: Endpoints,
+    /// When the retransmission timer on the agenda fires; it is re-armed only then, however often the deadline moves.
+    pub retransmission_armed: Time,
+    /// What `retransmission_armed` is, for the delayed acknowledgement and for the next paced packet.
+    pub delayed_ack_armed: Time,
     /// Of the sender's host and of the receiver's.
     pub sender_clock: Clock,
     pub receiver_clock: Clock,
-    /// When the retransmission timer on the agenda fires; it is re-armed only then, however often the deadline moves.
-    pub retransmission_armed: Time,
-    /// What `retransmission_armed` is, for the next paced packet and for the delayed acknowledgement.
+    pub endpoints: Endpoints,
     pub pacing_armed: Time,
-    pub delayed_ack_armed: Time,
+    pub overhead: Option<Box<Overhead>>,
     pub before_window: Counted,
     /// Its group in the specification.
     pub group: usize,
@@ -42,7 +46,6 @@ pub struct Flow {
     pub stop: Time,
     /// Whether it was.
     pub is_stopped: bool,
-    pub overhead: Option<Box<Overhead>>,
     /// The session that it belongs to, if it is a direction of a connection of one.
     pub owner: Option<Owner>,
 }
@@ -248,7 +251,7 @@ impl Flow {
             agenda.set_timer(self.sender_clock, Timer::Retransmission(number), deadline);
         }
         let pacing_deadline = self.endpoints.pacing_deadline();
-        if pacing_deadline < self.pacing_armed {
+        if pacing_deadline != Time::NEVER && pacing_deadline < self.pacing_armed {
             self.pacing_armed = pacing_deadline;
             agenda.set_timer(self.sender_clock, Timer::Pacing(number), pacing_deadline);
         }

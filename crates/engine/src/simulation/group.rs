@@ -13,6 +13,7 @@ use crate::result::{FlowResult, TcpResult, TransferCounts};
 use crate::tcp::congestion::{Algorithm, CongestionControl};
 use crate::tcp::connection::Connection;
 use crate::tcp::profile::StackProfile;
+use crate::tcp::receiver::ReceiverProfile;
 use crate::tcp::sender::{Address, Sender, SenderStatistics, State};
 use crate::tcp::slow_start::SlowStartChoice;
 use crate::time::{Duration, Time};
@@ -22,6 +23,7 @@ use crate::workload::{Arrival, Arrivals};
 #[derive(Clone, Debug)]
 pub struct Template {
     pub profile: Arc<StackProfile>,
+    pub receiver_profile: Arc<ReceiverProfile>,
     pub algorithm: Algorithm,
     pub slow_start: SlowStartChoice,
     /// The clocks of the sender's host and of the receiver's.
@@ -40,7 +42,11 @@ impl Template {
     /// A connection that is not yet open.
     pub fn connection(&self, number: u32, size: Option<u64>) -> Connection {
         let return_address = Address { flow: number, first_hop: self.back };
-        Connection::new(self.sender(number, self.there, size), Arc::clone(&self.profile), return_address)
+        self.with_sender(self.sender(number, self.there, size), return_address)
+    }
+
+    fn with_sender(&self, sender: Sender, return_address: Address) -> Connection {
+        Connection::new(sender, Arc::clone(&self.profile), Arc::clone(&self.receiver_profile), return_address)
     }
 
     fn sender(&self, number: u32, first_hop: u32, size: Option<u64>) -> Sender {
@@ -64,7 +70,7 @@ impl Template {
         };
         let return_address = Address { flow: number, first_hop: back };
         let sender = self.sender(number, there, None).with_stream();
-        let connection = Connection::new(sender, Arc::clone(&self.profile), return_address);
+        let connection = self.with_sender(sender, return_address);
         Flow { owner: Some(owner), ..self.flow(number, connection, now) }
     }
 

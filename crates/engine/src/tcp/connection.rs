@@ -16,19 +16,20 @@ use crate::time::{Duration, Time};
 /// tcp_input.c, __tcp_ack_snd_check). That of the handshake stands for the receiver's estimate.
 const COMPRESSION_SHARE: u64 = 20;
 
-/// Both ends of a connection.
+/// Both ends of a connection. What a segment in order accesses comes first, up to the first fields of the receiver: in a [`Flow`]
+/// it takes two cache lines.
+///
+/// [`Flow`]: crate::simulation::flow::Flow
 #[derive(Debug)]
+#[repr(C)]
 pub struct Connection {
-    pub receiver: Receiver,
     profile: Arc<StackProfile>,
+    /// The receiver's settings, which connections share.
+    receiver_profile: Arc<ReceiverProfile>,
     /// The start of the path of acknowledgements.
     return_address: Address,
     reports_delay: bool,
     reports_load: bool,
-    /// Segments that wait for others before they reach the receiver; none if none ever do.
-    offload: Option<Box<Offload>>,
-    /// Only if an application writes the data over time.
-    reader: Option<Box<Reader>>,
     /// Whether segments need more than the receiver: load factors, an offload, a reader, or an application that reads slowly.
     is_special: bool,
     /// Whether acknowledgements carry the receive window.
@@ -37,10 +38,14 @@ pub struct Connection {
     agrees_on_ecn: Option<bool>,
     /// ECN bits of acknowledgements.
     ecn_of_control: u8,
+    /// Its maximum delay of acknowledgements of data above a gap is known since the handshake.
+    pub receiver: Receiver,
     /// When a delayed acknowledgement is due, if the receiver's timer stands for other times too.
     ack_deadline: Time,
-    /// The receiver's settings, of which the delay of acknowledgements of data above a gap is known since the handshake.
-    receiver_profile: ReceiverProfile,
+    /// Segments that wait for others before they reach the receiver; none if none ever do.
+    offload: Option<Box<Offload>>,
+    /// Only if an application writes the data over time.
+    reader: Option<Box<Reader>>,
     pub sender: Sender,
 }
 
@@ -75,17 +80,20 @@ impl Reader {
 }
 
 impl Connection {
-    pub fn new(sender: Sender, profile: Arc<StackProfile>, return_address: Address) -> Connection {
+    /// The profile of the receiver is [that for the sender's needs](StackProfile::receiver_for).
+    pub fn new(
+        sender: Sender,
+        profile: Arc<StackProfile>,
+        receiver_profile: Arc<ReceiverProfile>,
+        return_address: Address,
+    ) -> Connection {
         let Needs { one_way_delay: reports_delay, load_factor: reports_load, .. } = sender.needs();
         let offload =
             (profile.receive_offload > Duration::ZERO).then(|| Box::new(Offload::new(profile.receive_offload)));
-        let receiver_profile = ReceiverProfile {
-            load_factor: reports_load,
-            sack_compression: Duration::ZERO,
-            ..profile.receiver(reports_delay)
-        };
+        let mut receiver = Receiver::new(FIRST_DATA, &receiver_profile);
+        receiver.sack_compression = Duration::ZERO;
         Connection {
-            receiver: Receiver::new(FIRST_DATA, &receiver_profile),
+            receiver,
             is_special: reports_load || offload.is_some() || profile.reading_rate.0 > 0 || sender.has_stream(),
             reader: sender.has_stream().then(Box::default),
             advertises: receiver_profile.advertised.is_some(),
@@ -205,7 +213,7 @@ impl Connection {
     #[inline(always)]
     pub fn on_ack(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool, outbox: &mut Vec<Packet>) {
         if packet.has(flags::SYN) {
-            self.receiver_profile.sack_compression =
+            self.receiver.sack_compression =
                 self.profile.sack_compression.min(Duration(now.since(packet.stamp).0 / COMPRESSION_SHARE));
             if let Some(window) = options.window(packet.options) {
                 self.sender.open_receive_window(window);

@@ -56,21 +56,23 @@ pub struct Arrival {
     pub has_blocks: bool,
 }
 
+/// In the order in which an acknowledgement accesses its fields, as in [`Sender`](crate::tcp::sender::Sender).
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Flight {
     /// SND.UNA.
     pub una: u64,
     pub window: Window,
     pub phase: Phase,
-    /// The state of the segments between SND.UNA and SND.NXT.
-    pub scoreboard: Scoreboard,
+    pub settings: FlightSettings,
     /// Duplicate acknowledgements since the last acknowledgement of new data, or since the end of the last recovery.
     pub duplicate_acks: u64,
     /// New segments sent on duplicate acknowledgements. The flight size excludes them (RFC 5681 section 3.2).
     pub limited_transmitted: u64,
+    /// The state of the segments between SND.UNA and SND.NXT.
+    pub scoreboard: Scoreboard,
     /// SND.NXT at the start of the latest recovery, whose acknowledgement ends it: "recover" of RFC 6582, plus one.
     pub recover: u64,
-    pub settings: FlightSettings,
 }
 
 impl Flight {

@@ -27,14 +27,16 @@ use crate::tcp::slow_start::{SlowStart, SlowStartChoice};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
+/// The algorithm stands last, since most have fewer fields than there is room for.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Governor {
-    algorithm: Algorithm,
-    slow_start: SlowStart,
     counting: Counting,
     abe: bool,
     governs: bool,
     hears_deliveries: bool,
+    slow_start: SlowStart,
+    algorithm: Algorithm,
 }
 
 impl Governor {

@@ -33,7 +33,7 @@ pub struct ReceiverProfile {
     pub maximum_sack_blocks: usize,
     /// Whether SACK blocks report duplicates.
     pub duplicate_sack: bool,
-    /// Maximum delay of an acknowledgement of data above a gap, zero for none.
+    /// Maximum delay of an acknowledgement of data above a gap, zero for none, as far as the host bounds it.
     pub sack_compression: Duration,
     pub ecn: EcnKind,
     /// Whether one-way delays and arrival times are reported.
@@ -66,8 +66,9 @@ pub enum Response {
 }
 
 state! {
-    /// The receiver of a connection. The fields that an in-order segment accesses are in one cache line.
+    /// The receiver of a connection. The fields that an in-order segment accesses come first, in one cache line.
     #[derive(Clone)]
+    #[repr(C)]
     pub Receiver(rcv_nxt: u64, profile: &ReceiverProfile) {
         /// What it expects next.
         rcv_nxt: u64 = rcv_nxt,
@@ -77,21 +78,23 @@ state! {
         echo: Time,
         /// When the delayed acknowledgement is due, `NEVER` if none is pending.
         pub ack_deadline: Time = Time::NEVER,
-        /// Sequence number of the FIN, `u64::MAX` while unknown.
-        fin: u64 = u64::MAX,
         /// Data received out of order. Allocated when this first occurs.
         reassembly: Option<Box<Reassembly>>,
         /// Measurements that only some senders request.
         feedback: Option<Box<Feedback>>,
         /// A window whose growth is acknowledged. Allocated with the first segment of data.
         window: Option<Box<ReceiveWindow>>,
-        /// A window that acknowledgements carry. Allocated with the SYN.
-        advertisement: Option<Box<Advertisement>>,
         /// Segments received in order and not yet acknowledged.
         unacknowledged: u16,
         /// The number of acknowledgements that are yet to be sent immediately.
         quick_acks: u8 = profile.quick_acks,
         echoes_congestion: bool,
+        /// Sequence number of the FIN, `u64::MAX` while unknown.
+        fin: u64 = u64::MAX,
+        /// A window that acknowledgements carry. Allocated with the SYN.
+        advertisement: Option<Box<Advertisement>>,
+        /// Maximum delay of an acknowledgement of data above a gap, zero for none.
+        pub sack_compression: Duration = profile.sack_compression,
     }
 }
 
@@ -267,14 +270,14 @@ impl Receiver {
                 return Response::AcknowledgeDuplicate(block);
             }
             let is_new_block = reassembly.insert(block);
-            if profile.sack_compression == Duration::ZERO
+            if self.sack_compression == Duration::ZERO
                 || self.quick_acks > 0
                 || reassembly.is_acknowledged_at_once(self.rcv_nxt, is_new_block)
             {
                 return Response::Acknowledge;
             }
             if self.ack_deadline == Time::NEVER {
-                self.ack_deadline = now + profile.sack_compression;
+                self.ack_deadline = now + self.sack_compression;
             }
             return Response::Delay;
         }

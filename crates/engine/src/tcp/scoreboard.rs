@@ -84,13 +84,11 @@ pub enum LossRule {
     Time,
 }
 
-/// The state of the outstanding segments.
+/// The state of the outstanding segments. In the order in which an acknowledgement accesses its fields, as in
+/// [`Sender`](super::sender::Sender).
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Scoreboard {
-    mss: u64,
-    duplicate_threshold: u64,
-    rule: LossRule,
-    ring: SegmentRing<Segment>,
     /// Index of the first unacknowledged segment.
     una: u64,
     /// Index of the next new segment.
@@ -98,23 +96,27 @@ pub struct Scoreboard {
     sacked: u64,
     lost: u64,
     retransmitted: u64,
-    /// Segments that were retransmitted and cumulatively acknowledged without having been SACKed.
-    repaired: u64,
-    /// One past the highest SACKed segment, at most `una` if there is none.
-    highest_sacked: u64,
+    mss: u64,
     /// Every segment below the frontier is SACKed or lost.
     frontier: u64,
+    /// No lost segment below this index is waiting for retransmission.
+    next_lost: u64,
+    /// No segment below this index is retransmitted under NextSeg rule 3.
+    next_hole: u64,
+    ring: SegmentRing<Segment>,
+    /// Segments detected as lost and not yet reported, `None` if losses are not reported.
+    unreported_losses: Option<Box<VecDeque<u64>>>,
+    /// One past the highest SACKed segment, at most `una` if there is none.
+    highest_sacked: u64,
     /// SACKed segments at or above the frontier. A segment at the frontier that is not SACKed is lost once their number
     /// reaches the duplicate threshold.
     sacked_above_frontier: u64,
-    /// No lost segment below this index is waiting for retransmission.
-    next_lost: u64,
     /// One past the highest segment ever marked lost.
     lost_end: u64,
-    /// No segment below this index is retransmitted under NextSeg rule 3.
-    next_hole: u64,
-    /// Segments detected as lost and not yet reported, `None` if losses are not reported.
-    unreported_losses: Option<VecDeque<u64>>,
+    /// Segments that were retransmitted and cumulatively acknowledged without having been SACKed.
+    repaired: u64,
+    duplicate_threshold: u64,
+    rule: LossRule,
 }
 
 /// The changes caused by an acknowledgement.
@@ -156,7 +158,7 @@ impl Scoreboard {
     }
 
     pub fn report_losses(&mut self) {
-        self.unreported_losses = Some(VecDeque::new());
+        self.unreported_losses = Some(Box::default());
     }
 
     pub fn has_unreported_losses(&self) -> bool {

@@ -85,7 +85,8 @@ fn codepoints() {
         let profile = Arc::new(stack.adapted_to(&algorithm.needs()));
         let address = Address { flow: 0, first_hop: 0 };
         let sender = Sender::new(address, Arc::clone(&profile), algorithm, SlowStartKind::Standard, None);
-        let mut connection = Connection::new(sender, profile, address);
+        let receiver = Arc::new(profile.receiver_for(&sender.needs()));
+        let mut connection = Connection::new(sender, profile, receiver, address);
         let (mut options, mut outbox) = (OptionsPool::default(), Vec::new());
         let now = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
         connection.sender.open(now(0), &mut outbox);

@@ -20,7 +20,8 @@ fn syns(profile: &str, ecn: &str, count: usize) -> (Connection, Vec<Packet>) {
     let address = Address { flow: 0, first_hop: 0 };
     let algorithm = Algorithm::new("newreno", &json!({})).expect("a known algorithm");
     let sender = Sender::new(address, Arc::clone(&profile), algorithm, SlowStartKind::Standard, None);
-    let mut connection = Connection::new(sender, profile, address);
+    let receiver = Arc::new(profile.receiver_for(&sender.needs()));
+    let mut connection = Connection::new(sender, profile, receiver, address);
     let mut syns = Vec::new();
     connection.sender.open(Time::ZERO, &mut syns);
     while syns.len() < count {

@@ -9,7 +9,7 @@ use crate::simulation::flows::{Flows, Row};
 use crate::simulation::group::{Group, Template};
 use crate::simulation::open_sessions::Sessions;
 use crate::simulation::plan::{Plan, Planned, Sending, start};
-use crate::tcp::congestion::Algorithm;
+use crate::tcp::congestion::{Algorithm, CongestionControl};
 use crate::tcp::sender::Address;
 use crate::time::{Duration, Time};
 use crate::traffic::{self, SourceSetup};
@@ -21,6 +21,8 @@ use crate::workload::Arrivals;
 /// One line if there is not enough memory, or if arrivals are wrong.
 pub fn build(plan: &Plan, numbers: Numbers, clocks: &[Clock]) -> Result<Flows, String> {
     let mut flows = Flows { numbers, ..Flows::default() };
+    // Rows do not move. Where there is not enough memory, the first group that does not fit says so.
+    let _ = flows.rows.try_reserve_exact(plan.groups.iter().map(|group| group.flow.count as usize).sum());
     for group in &plan.groups {
         let reserved = flows.rows.try_reserve_exact(group.flow.count as usize);
         reserved.map_err(|_| group.misfit(&format!("no memory for {} flows", group.flow.count)))?;
@@ -69,6 +71,7 @@ impl Builder<'_> {
         let seed = self.plan.specification.seed;
         let template = Template {
             profile: Arc::clone(stack),
+            receiver_profile: Arc::new(stack.receiver_for(&algorithm.needs())),
             algorithm: algorithm.clone(),
             slow_start: flow.source.slow_start.clone(),
             clocks: self.clocks,

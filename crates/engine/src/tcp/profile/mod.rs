@@ -270,6 +270,11 @@ impl StackProfile {
         self.segment_overhead() + sack_bytes
     }
 
+    /// The receiver's settings for a sender whose algorithm needs this.
+    pub fn receiver_for(&self, needs: &Needs) -> ReceiverProfile {
+        ReceiverProfile { load_factor: needs.load_factor, ..self.receiver(needs.one_way_delay) }
+    }
+
     /// The receiver's settings. `one_way_delay` enables reports of one-way delays.
     pub fn receiver(&self, one_way_delay: bool) -> ReceiverProfile {
         ReceiverProfile {

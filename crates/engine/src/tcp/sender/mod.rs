@@ -75,62 +75,67 @@ pub struct Address {
     pub first_hop: u32,
 }
 
+/// The sending end of a connection. Its fields are in the order in which an acknowledgement accesses them, those that few do apart
+/// from the others, since each cache line counts where many flows take turns.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Sender {
-    address: Address,
-    profile: Arc<StackProfile>,
+    completed_at: Option<Time>,
     state: State,
-    /// When the retransmission timer expires, `NEVER` when it is stopped.
-    retransmission: Time,
-    flight: Flight,
-    recovery: Recovery,
-    governor: Governor,
-    rto: Rto,
-    rtt_sampler: RttSampler,
-    /// Only if samples are taken from the times at which segments were sent.
-    segment_times: Option<Box<SegmentTimes>>,
-    /// Only with segmentation offload.
-    send_offload: Option<Box<SendOffload>>,
-    pacer: Pacer,
-    /// Only if it grows.
-    send_buffer: Option<Box<SendBuffer>>,
-    marks: Marks,
-    /// Only for algorithms that request it.
-    delivery: Option<Box<DeliveryEstimator>>,
     /// Whether individual segments are tracked by the delivery estimator, the recovery, the pacer or the stream.
     watches: bool,
-    /// The sequence number after the last byte that is available, `u64::MAX` if unlimited.
-    end: u64,
-    /// The sequence number of the FIN, `u64::MAX` while the stream does not end.
-    fin: u64,
-    /// Only if an application writes over time.
-    stream: Option<Box<Stream>>,
     /// Whether the window, rather than the stream or a buffer, limited the last transmission.
     window_limited: bool,
-    /// The right edge of the receive window, `u64::MAX` if acknowledgements do not carry it.
-    edge: u64,
-    /// The most bytes that both buffers let be unacknowledged.
-    room: u64,
-    /// Bytes outstanding when something other than the window last limited transmission.
-    outstanding_when_limited: u64,
-    /// Whether the retransmission timer awaits a window, with nothing outstanding, and the number of probes of it.
+    /// Whether the retransmission timer awaits a window, with nothing outstanding.
     persists: bool,
-    window_probes: u64,
-    /// Which buffer alone limits transmission, and since when, `NEVER` if none does.
+    /// Which buffer alone limits transmission.
     limiting: Buffer,
-    limited_since: Time,
-    /// Retransmissions by timeout since the last acknowledgement of new data, or of the SYN.
-    retries: u64,
     /// ECN bits of all data, for algorithms that request load factors.
     load_factor: u8,
     /// ECN bits of new data, and of everything else: none if the handshake did not agree on ECN.
     ecn_of_data: u8,
     ecn_of_control: u8,
+    flight: Flight,
+    /// When the retransmission timer expires, `NEVER` when it is stopped.
+    retransmission: Time,
+    profile: Arc<StackProfile>,
+    address: Address,
+    rto: Rto,
+    recovery: Recovery,
     latest_rtt: Option<Duration>,
-    established_at: Option<Time>,
-    completed_at: Option<Time>,
+    /// Retransmissions by timeout since the last acknowledgement of new data, or of the SYN.
+    retries: u64,
+    rtt_sampler: RttSampler,
+    /// The sequence number after the last byte that is available, `u64::MAX` if unlimited.
+    end: u64,
+    /// The sequence number of the FIN, `u64::MAX` while the stream does not end.
+    fin: u64,
+    /// The right edge of the receive window, `u64::MAX` if acknowledgements do not carry it.
+    edge: u64,
+    /// The most bytes that both buffers let be unacknowledged.
+    room: u64,
+    /// Only if samples are taken from the times at which segments were sent.
+    segment_times: Option<Box<SegmentTimes>>,
+    /// Only with segmentation offload.
+    send_offload: Option<Box<SendOffload>>,
+    /// Only if it grows.
+    send_buffer: Option<Box<SendBuffer>>,
+    /// Only for algorithms that request it.
+    delivery: Option<Box<DeliveryEstimator>>,
+    /// Only if an application writes over time.
+    stream: Option<Box<Stream>>,
+    marks: Marks,
     /// Counters since the start of the measuring window.
     pub statistics: SenderStatistics,
+    established_at: Option<Time>,
+    /// Since when a buffer alone limits transmission, `NEVER` if none does.
+    limited_since: Time,
+    /// Bytes outstanding when something other than the window last limited transmission.
+    outstanding_when_limited: u64,
+    governor: Governor,
+    /// The number of probes of a window for which the retransmission timer waits.
+    window_probes: u64,
+    pacer: Pacer,
 }
 
 impl Sender {

@@ -18,6 +18,10 @@ const UNPACED_SEGMENTS: u64 = 10;
 /// Determines when segments may be sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pacer {
+    /// When the waiting segment may be sent, `NEVER` if none is waiting.
+    deadline: Time,
+    /// Before this time, only the rest of a quantum may be sent.
+    next: Time,
     /// Whether segments are ever paced.
     is_on: bool,
     /// Whether the stack paces algorithms without a pacing rate of their own.
@@ -27,10 +31,6 @@ pub(super) struct Pacer {
     burst: u64,
     /// Payload bytes that leave together with segmentation offload, whatever the algorithm wants.
     together: u64,
-    /// When the waiting segment may be sent, `NEVER` if none is waiting.
-    deadline: Time,
-    /// Before this time, only the rest of a quantum may be sent.
-    next: Time,
     /// Payload bytes of the quantum that may still be sent.
     quantum_left: u64,
     /// When the quantum began. With a host's clock it leaves at once.

@@ -4,9 +4,14 @@ use crate::time::Duration;
 
 /// Counters that are reset at the start of the measuring window.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub struct SenderStatistics {
     /// Data segments sent, including retransmissions.
     pub segments_sent: u64,
+    pub rtt_samples: u64,
+    pub rtt_sum: Duration,
+    pub min_rtt: Duration,
+    pub max_rtt: Duration,
     pub retransmissions: u64,
     /// Expiries of the retransmission timer with data outstanding, or of TFRC's nofeedback timer.
     pub timeouts: u64,
@@ -19,10 +24,6 @@ pub struct SenderStatistics {
     pub receiver_limited: Duration,
     /// Time in which only the sender's own buffer did.
     pub send_buffer_limited: Duration,
-    pub rtt_samples: u64,
-    pub rtt_sum: Duration,
-    pub min_rtt: Duration,
-    pub max_rtt: Duration,
 }
 
 impl SenderStatistics {

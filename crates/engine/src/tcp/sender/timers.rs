@@ -31,7 +31,7 @@ impl Sender {
 
     /// When a segment delayed by pacing may be sent, `NEVER` if none is waiting.
     pub fn pacing_deadline(&self) -> Time {
-        self.pacer.deadline()
+        if self.watches { self.pacer.deadline() } else { Time::NEVER }
     }
 
     pub fn on_pacing_timer(&mut self, now: Time, outbox: &mut Vec<Packet>) {

@@ -50,7 +50,7 @@ impl Sender {
             if self.send_offload.is_some() && self.defers(window - in_flight, now) {
                 break;
             }
-            if self.pacer.holds_back(mss, now) {
+            if self.watches && self.pacer.holds_back(mss, now) {
                 break;
             }
             let has_new = self.may_send_new();

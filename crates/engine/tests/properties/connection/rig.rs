@@ -51,8 +51,9 @@ impl<C: Channel> Rig<C> {
         let profile = Arc::new(profile.adapted_to(&algorithm.needs()));
         let address = Address { flow: 0, first_hop: 0 };
         let sender = Sender::new(address, Arc::clone(&profile), algorithm, SlowStartKind::HyStart, Some(size));
+        let receiver = Arc::new(profile.receiver_for(&sender.needs()));
         Rig {
-            connection: Connection::new(sender, profile, address),
+            connection: Connection::new(sender, profile, receiver, address),
             channel,
             under_way: Vec::new(),
             arrivals: BinaryHeap::new(),
