@@ -172,6 +172,18 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
+    /// These, at most [`MAXIMUM_SACK_BLOCKS`].
+    pub fn new(blocks: &[Block]) -> SackBlocks {
+        let mut all = SackBlocks { length: blocks.len() as u8, ..SackBlocks::default() };
+        all.blocks[..blocks.len()].copy_from_slice(blocks);
+        all
+    }
+
+    /// The most recent block is now this.
+    pub fn set_first(&mut self, block: Block) {
+        self.blocks[0] = block;
+    }
+
     /// Adds a block. The caller must not exceed [`MAXIMUM_SACK_BLOCKS`].
     pub fn push(&mut self, block: Block) {
         self.blocks[usize::from(self.length)] = block;

@@ -405,7 +405,7 @@ struct Reassembly {
     /// Sorted, disjoint, not adjacent and above RCV.NXT. Gaps are filled from the left, so that updates are at the
     /// ends.
     blocks: VecDeque<Block>,
-    /// A sequence number from each of the blocks updated last, the most recent first.
+    /// The blocks updated last, the most recent first.
     recent: RecentBlocks,
     /// The gap that the prompt acknowledgements are counted for, and their number.
     gap: u64,
@@ -497,9 +497,9 @@ impl Reassembly {
             return;
         }
         self.recent.forget_below(rcv_nxt);
-        for sequence in self.recent.as_slice().iter().take(maximum - sacks.as_slice().len()) {
-            let position = self.blocks.partition_point(|block| block.end <= *sequence);
-            sacks.push(self.blocks[position]);
+        for block in self.recent.as_slice().iter().take(maximum - sacks.as_slice().len()) {
+            debug_assert!(self.holds(*block), "what changes a block makes it the most recent");
+            sacks.push(*block);
         }
     }
 }
@@ -507,36 +507,41 @@ impl Reassembly {
 /// The blocks updated last, as many as an acknowledgement can report.
 #[derive(Clone, Debug, Default)]
 struct RecentBlocks {
-    sequences: [u64; MAXIMUM_SACK_BLOCKS],
+    blocks: [Block; MAXIMUM_SACK_BLOCKS],
     length: usize,
 }
 
 impl RecentBlocks {
-    fn as_slice(&self) -> &[u64] {
-        &self.sequences[..self.length]
+    fn as_slice(&self) -> &[Block] {
+        &self.blocks[..self.length]
     }
 
-    fn retain(&mut self, keep: impl Fn(u64) -> bool) {
-        let mut kept = 0;
+    /// Puts `block` in front and removes the blocks that it covers.
+    fn touch(&mut self, block: Block) {
+        let (mut kept, mut next) = (0, block);
         for index in 0..self.length {
-            if keep(self.sequences[index]) {
-                self.sequences[kept] = self.sequences[index];
+            let other = self.blocks[index];
+            if other.start < block.start || other.start >= block.end {
+                self.blocks[kept] = std::mem::replace(&mut next, other);
                 kept += 1;
             }
+        }
+        if kept < MAXIMUM_SACK_BLOCKS {
+            self.blocks[kept] = next;
+            kept += 1;
         }
         self.length = kept;
     }
 
-    /// Moves `block` to the front and removes the blocks that it covers.
-    fn touch(&mut self, block: Block) {
-        self.retain(|sequence| sequence < block.start || sequence >= block.end);
-        self.length = (self.length + 1).min(MAXIMUM_SACK_BLOCKS);
-        self.sequences[..self.length].rotate_right(1);
-        self.sequences[0] = block.start;
-    }
-
     fn forget_below(&mut self, sequence: u64) {
-        self.retain(|recent| recent >= sequence);
+        let mut kept = 0;
+        for index in 0..self.length {
+            if self.blocks[index].start >= sequence {
+                self.blocks[kept] = self.blocks[index];
+                kept += 1;
+            }
+        }
+        self.length = kept;
     }
 }
 

@@ -14,7 +14,7 @@
 use std::collections::VecDeque;
 
 use super::segment_ring::SegmentRing;
-use crate::packet::{Block, MAXIMUM_SACK_BLOCKS};
+use crate::packet::{Block, MAXIMUM_SACK_BLOCKS, SackBlocks};
 
 /// One segment in 4 bytes: three bits of state and the tag of its run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -117,6 +117,16 @@ pub struct Scoreboard {
     repaired: u64,
     duplicate_threshold: u64,
     rule: LossRule,
+    /// What the latest acknowledgement SACKed. Allocated with the first that SACKs anything.
+    reported: Option<Box<Reported>>,
+}
+
+/// The SACK blocks of an acknowledgement.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reported {
+    blocks: SackBlocks,
+    /// Index one past the last segment of the first block.
+    end: u64,
 }
 
 /// The changes caused by an acknowledgement.
@@ -149,6 +159,7 @@ impl Scoreboard {
             lost_end: 0,
             next_hole: 0,
             unreported_losses: None,
+            reported: None,
         }
     }
 
@@ -197,9 +208,14 @@ impl Scoreboard {
     /// Index one past the last segment wholly below this sequence number, where the short last segment of the stream
     /// counts as whole. At least that of SND.UNA.
     pub fn index_past(&self, sequence: u64) -> u64 {
+        self.index_past_from(self.una, sequence)
+    }
+
+    /// The same, at least `least`.
+    fn index_past_from(&self, least: u64, sequence: u64) -> u64 {
         // Most acknowledgements cover one or two segments, and a division would dominate the cost.
-        let above = sequence.saturating_sub(self.sequence(self.una));
-        self.una
+        let above = sequence.saturating_sub(self.sequence(least));
+        least
             + match above {
                 0 => 0,
                 _ if above <= self.mss => 1,
@@ -289,6 +305,30 @@ impl Scoreboard {
     /// Calls `arrived` for each newly SACKed segment, in the order of the stream: the first block is the most recent one, not
     /// the lowest (RFC 2018 section 4), and an acknowledgement may report several new ones.
     pub fn on_sacks(&mut self, blocks: &[Block], mut arrived: impl FnMut(u64)) -> Progress {
+        let newly_sacked = match self.growth(blocks) {
+            Some((start, end)) => self.mark_sacked(start.max(self.una), end, &mut arrived),
+            None => self.mark_all_sacked(blocks, &mut arrived),
+        };
+        let newly_lost = if newly_sacked > 0 { self.advance_frontier() } else { 0 };
+        debug_assert!(self.counts_agree());
+        Progress { delivered: newly_sacked, newly_sacked, newly_lost }
+    }
+
+    /// The segments by which the first block has grown, if nothing else has changed since the latest acknowledgement with blocks.
+    fn growth(&mut self, blocks: &[Block]) -> Option<(u64, u64)> {
+        let Reported { blocks: before, end: start } = self.reported.as_deref()?;
+        let ((first, others), (first_before, others_before)) = (blocks.split_first()?, before.as_slice().split_first()?);
+        if first.start != first_before.start || first.end < first_before.end || others != others_before {
+            return None;
+        }
+        let (start, end) = (*start, self.index_past_from(*start, first.end).min(self.nxt));
+        let reported = self.reported.as_deref_mut()?;
+        reported.blocks.set_first(*first);
+        reported.end = end.max(start);
+        Some((start, end))
+    }
+
+    fn mark_all_sacked(&mut self, blocks: &[Block], arrived: &mut impl FnMut(u64)) -> u64 {
         let mut ordered = [Block::default(); MAXIMUM_SACK_BLOCKS];
         let ordered = &mut ordered[..blocks.len()];
         ordered.copy_from_slice(blocks);
@@ -297,11 +337,11 @@ impl Scoreboard {
         for block in ordered {
             let start = self.index_from(block.start).max(self.una);
             let end = self.index_past(block.end).min(self.nxt);
-            newly_sacked += self.mark_sacked(start, end, &mut arrived);
+            newly_sacked += self.mark_sacked(start, end, arrived);
         }
-        let newly_lost = if newly_sacked > 0 { self.advance_frontier() } else { 0 };
-        debug_assert!(self.counts_agree());
-        Progress { delivered: newly_sacked, newly_sacked, newly_lost }
+        let end = blocks.first().map_or(0, |first| self.index_past(first.end).min(self.nxt));
+        **self.reported.get_or_insert_default() = Reported { blocks: SackBlocks::new(blocks), end };
+        newly_sacked
     }
 
     fn mark_sacked(&mut self, start: u64, end: u64, arrived: &mut impl FnMut(u64)) -> u64 {
@@ -478,6 +518,7 @@ impl Scoreboard {
             }
         }
         (self.sacked, self.lost, self.retransmitted, self.sacked_above_frontier) = (0, 0, 0, 0);
+        self.reported = None;
         self.highest_sacked = self.una;
         (self.frontier, self.next_lost, self.lost_end, self.next_hole) = (self.una, self.una, self.una, self.una);
         debug_assert!(self.counts_agree());

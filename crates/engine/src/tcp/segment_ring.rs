@@ -30,13 +30,14 @@ impl<T: Copy + Default> SegmentRing<T> {
 
     #[cold]
     fn grow(&mut self, una: u64, index: u64) {
-        let count = (index - una + 1).next_power_of_two() as usize;
-        let mut wider = SegmentRing { slots: vec![T::default(); count] };
-        // The held segments lie within the old slots.
-        for held in una..una + self.slots.len() as u64 {
-            wider[held] = self[held];
+        let (before, count) = (self.slots.len(), (index - una + 1).next_power_of_two() as usize);
+        // In place: long ones are moved by the operating system, which copies nothing.
+        self.slots.reserve_exact(count - before);
+        self.slots.resize(count, T::default());
+        // The held segments lay within the old slots. Those whose slot is another now move up.
+        for held in una..una + before as u64 {
+            self[held] = self.slots[held as usize & (before - 1)];
         }
-        *self = wider;
     }
 }
 

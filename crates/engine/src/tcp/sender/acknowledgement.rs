@@ -74,17 +74,17 @@ impl Sender {
         self.act_on(evidence, progress.delivered, now);
         let marked = self.marks.count(ack, progress.delivered);
         let timestamps = options.sent.map(|sent| Timestamps { sent, echo });
-        let delivery = if self.delivery.is_some() {
-            self.delivery_of(&progress, marked, rtt, prior_in_flight, now).map(|delivery| Delivery {
-                acked,
-                nxt: self.next_sequence(),
-                timestamps,
-                prior_unrepaired,
-                ..delivery
-            })
+        let mut delivery = if self.delivery.is_some() {
+            self.delivery_of(&progress, marked, rtt, prior_in_flight, now)
         } else {
             None
         };
+        if let Some(delivery) = &mut delivery {
+            delivery.acked = acked;
+            delivery.nxt = self.next_sequence();
+            delivery.timestamps = timestamps;
+            delivery.prior_unrepaired = prior_unrepaired;
+        }
         self.recovery.end_reduction(&mut self.flight);
         if marked > 0 {
             self.on_marks(now);
@@ -95,10 +95,10 @@ impl Sender {
         let delivered = (progress.delivered - counted) * self.flight.window.mss;
         let growth = Growth { acked, delivered, follows_gap, marked, rtt, timestamps, options };
         let restarts_timer = self.take_step(step, &growth, &arrival, now, outbox);
-        if let Some(delivery) = delivery {
-            let in_recovery = !self.flight.is_open() || self.recovery.is_reducing();
-            let unrepaired = self.flight.scoreboard.lost() * self.flight.window.mss;
-            self.governor.on_delivery(&mut self.flight.window, &Delivery { in_recovery, unrepaired, ..delivery });
+        if let Some(delivery) = &mut delivery {
+            delivery.in_recovery = !self.flight.is_open() || self.recovery.is_reducing();
+            delivery.unrepaired = self.flight.scoreboard.lost() * self.flight.window.mss;
+            self.governor.on_delivery(&mut self.flight.window, delivery);
         }
         if acked > 0 {
             if self.flight.scoreboard.outstanding() == 0 {

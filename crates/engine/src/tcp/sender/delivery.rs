@@ -6,17 +6,18 @@ use crate::tcp::congestion::{LostSegment, RateSample};
 use crate::tcp::segment_ring::SegmentRing;
 use crate::time::{Duration, Time};
 
-/// The record of a segment at its transmission (section 3.1.2 of the draft).
+/// The record of a segment at its transmission (section 3.1.2 of the draft). There may be many, so segments are counted in it,
+/// and of large counts, which grow by less than 2^32 while it is under way, it has the low bits.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     sent: Time,
     first_sent: Time,
-    delivered: u64,
     delivered_at: Time,
-    /// Bytes in flight after its transmission.
-    in_flight: u64,
-    /// Bytes lost before its transmission.
-    lost: u64,
+    delivered: u32,
+    /// Segments in flight after its transmission.
+    in_flight: u32,
+    /// Segments lost before its transmission.
+    lost: u32,
     app_limited: bool,
     /// Whether it is a retransmission.
     again: bool,
@@ -29,12 +30,13 @@ struct Record {
 pub(crate) struct DeliveryEstimator {
     mss: u64,
     records: SegmentRing<Record>,
-    /// C.delivered: bytes delivered so far.
+    /// C.delivered, in segments.
     delivered: u64,
     /// C.delivered_time.
     delivered_at: Time,
     /// C.first_sent_time: when the latest delivered segment was sent.
     first_sent: Time,
+    /// Segments lost so far.
     lost: u64,
     /// One past the highest segment sent.
     nxt: u64,
@@ -62,8 +64,8 @@ impl DeliveryEstimator {
         }
     }
 
-    /// Records a transmission or retransmission. `una` is the first unacknowledged segment, `in_flight` the bytes in
-    /// flight without this segment.
+    /// Records a transmission or retransmission. `una` is the first unacknowledged segment, `in_flight` the number of segments in
+    /// flight without this one.
     pub(crate) fn on_sent(&mut self, index: u64, una: u64, in_flight: u64, now: Time) {
         self.records.hold(una, index);
         if in_flight == 0 {
@@ -73,10 +75,10 @@ impl DeliveryEstimator {
         self.records[index] = Record {
             sent: now,
             first_sent: self.first_sent,
-            delivered: self.delivered,
             delivered_at: self.delivered_at,
-            in_flight: in_flight + self.mss,
-            lost: self.lost,
+            delivered: self.delivered as u32,
+            in_flight: in_flight as u32 + 1,
+            lost: self.lost as u32,
             app_limited: self.is_app_limited(),
             again: index < self.nxt,
             pending: true,
@@ -86,41 +88,40 @@ impl DeliveryEstimator {
 
     /// Records the delivery of a segment by the current acknowledgement (section 3.3, UpdateRateSample).
     pub(crate) fn on_delivered(&mut self, index: u64, now: Time) {
-        let record = self.records[index];
-        if !record.pending {
+        let record = &mut self.records[index];
+        if !std::mem::take(&mut record.pending) {
             return;
         }
-        self.records[index].pending = false;
-        self.delivered += self.mss;
+        self.delivered += 1;
         self.delivered_at = now;
         if self.newest.is_none_or(|(other, newest)| (record.sent, index) > (newest.sent, other)) {
             self.first_sent = record.sent;
-            self.newest = Some((index, record));
+            self.newest = Some((index, *record));
         }
     }
 
     pub(crate) fn on_lost(&mut self, index: u64, now: Time) -> LostSegment {
-        self.lost += self.mss;
+        self.lost += 1;
         let record = self.records[index];
         LostSegment {
             now,
             segment: index,
-            in_flight_when_sent: record.in_flight,
-            lost: self.lost - record.lost,
+            in_flight_when_sent: u64::from(record.in_flight) * self.mss,
+            lost: grown(self.lost, record.lost) * self.mss,
             app_limited: record.app_limited,
-            total_delivered: self.delivered,
+            total_delivered: self.delivered(),
         }
     }
 
     /// Bytes lost so far.
     pub(crate) fn lost(&self) -> u64 {
-        self.lost
+        self.lost * self.mss
     }
 
     /// Starts an application-limited phase: the application or a buffer left the window unused, so samples of the data
     /// now in flight may underestimate the path.
     pub(crate) fn on_app_limited(&mut self, in_flight: u64) {
-        self.app_limited_until = Some((self.delivered + in_flight).max(1));
+        self.app_limited_until = Some((self.delivered() + in_flight).max(1));
     }
 
     /// Whether the window was left unused and the data in flight at that time is not all delivered.
@@ -129,13 +130,13 @@ impl DeliveryEstimator {
     }
 
     pub(crate) fn delivered(&self) -> u64 {
-        self.delivered
+        self.delivered * self.mss
     }
 
     /// The rate sample of the current acknowledgement (section 3.3, GenerateRateSample), if it delivers data. An
     /// interval shorter than the minimum RTT is not reliable and is omitted.
     pub(crate) fn take_sample(&mut self, now: Time) -> Option<RateSample> {
-        if self.app_limited_until.is_some_and(|end| self.delivered > end) {
+        if self.app_limited_until.is_some_and(|end| self.delivered() > end) {
             self.app_limited_until = None;
         }
         let (_, newest) = self.newest.take()?;
@@ -143,17 +144,25 @@ impl DeliveryEstimator {
         let acknowledging = self.delivered_at.since(newest.delivered_at);
         let interval = sending.max(acknowledging);
         let rtt = (!newest.again).then(|| now.since(newest.sent));
-        self.min_rtt = [self.min_rtt, rtt].into_iter().flatten().min();
+        if let Some(rtt) = rtt {
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        }
+        let delivered = grown(self.delivered, newest.delivered) * self.mss;
         Some(RateSample {
-            delivered: self.delivered - newest.delivered,
+            delivered,
             interval: (interval > Duration::ZERO && self.min_rtt.is_none_or(|rtt| interval >= rtt)).then_some(interval),
-            prior_delivered: newest.delivered,
+            prior_delivered: self.delivered() - delivered,
             app_limited: newest.app_limited,
-            in_flight_when_sent: newest.in_flight,
-            lost: self.lost - newest.lost,
+            in_flight_when_sent: u64::from(newest.in_flight) * self.mss,
+            lost: grown(self.lost, newest.lost) * self.mss,
             rtt,
         })
     }
+}
+
+/// By how much a count has grown since it had these low bits.
+fn grown(count: u64, before: u32) -> u64 {
+    u64::from((count as u32).wrapping_sub(before))
 }
 
 #[cfg(test)]
@@ -177,7 +186,7 @@ mod tests {
         for millisecond in 0..600 {
             if millisecond % 10 == 0 {
                 let index = millisecond / 10;
-                estimator.on_sent(index, next, (index - next) * MSS, at(millisecond));
+                estimator.on_sent(index, next, index - next, at(millisecond));
             }
             while next < 50 && acknowledged_at(next) == millisecond {
                 estimator.on_delivered(next, at(millisecond));
@@ -201,7 +210,7 @@ mod tests {
         let mut estimator = DeliveryEstimator::new(MSS);
         estimator.on_sent(0, 0, 0, at(0));
         estimator.on_app_limited(MSS);
-        estimator.on_sent(1, 0, MSS, at(1));
+        estimator.on_sent(1, 0, 1, at(1));
         estimator.on_delivered(0, at(50));
         estimator.on_delivered(0, at(50));
         assert_eq!(estimator.delivered(), MSS);

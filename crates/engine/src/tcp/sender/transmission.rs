@@ -177,7 +177,7 @@ impl Sender {
     #[inline(never)]
     fn watch(&mut self, index: u64, payload: u64, size: u64, now: Time, outbox: &mut [Packet]) {
         if let Some(delivery) = &mut self.delivery {
-            let in_flight = self.flight.pipe();
+            let in_flight = self.flight.scoreboard.pipe();
             if in_flight == 0 && delivery.is_app_limited() {
                 self.governor.on_restart(&mut self.flight.window, now);
             }
