@@ -479,7 +479,9 @@ impl Reassembly {
             self.blocks.insert(position, merged);
         } else {
             self.blocks[position] = merged;
-            self.blocks.drain(position + 1..after);
+            if after > position + 1 {
+                self.blocks.drain(position + 1..after);
+            }
         }
         self.recent.touch(merged);
         after == position

@@ -26,9 +26,10 @@ pub fn rate_of(delivery: &Delivery) -> Option<(RateSample, f64)> {
     delivery.rate.and_then(|sample| Some((sample, sample.rate()?)))
 }
 
-/// Bytes of payload a second; none before a round trip is known.
+/// Bytes of payload a second, and as the sender wants it, which asks for it more often than it changes; none before a round trip is
+/// known.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct PacingRate(Option<f64>);
+pub struct PacingRate(Option<(f64, Rate)>);
 
 impl PacingRate {
     /// Whether it is still to be set for the first time, and may be.
@@ -38,25 +39,29 @@ impl PacingRate {
 
     /// This it is.
     pub fn set(&mut self, rate: f64) {
-        self.0 = Some(rate);
+        self.0 = Some((rate, in_bits(rate)));
     }
 
     /// This it is, but before the pipe is full the rate only rises.
     pub fn follow(&mut self, rate: f64, is_full: bool) {
-        if is_full || self.0.is_none_or(|current| rate > current) {
-            self.0 = Some(rate);
+        if self.0.is_none_or(|(current, _)| rate > current || is_full && rate < current) {
+            self.set(rate);
         }
     }
 
     /// Zero before a round trip is known.
     pub fn get(&self) -> f64 {
-        self.0.unwrap_or(0.0)
+        self.0.map_or(0.0, |(rate, _)| rate)
     }
 
     /// As the sender wants it; `first` before a round trip is known.
     pub fn or_first(&self, first: impl FnOnce() -> f64) -> Rate {
-        Rate(((8.0 * self.0.unwrap_or_else(first)) as u64).max(1))
+        self.0.map_or_else(|| in_bits(first()), |(_, rate)| rate)
     }
+}
+
+fn in_bits(rate: f64) -> Rate {
+    Rate(((8.0 * rate) as u64).max(1))
 }
 
 /// The window to go back to after a recovery or PROBE_RTT.
@@ -115,6 +120,7 @@ impl ProbeRtt {
 pub struct WindowedMaximum {
     /// Values that are greatest until a greater one comes or those before have aged: values fall, times rise.
     candidates: VecDeque<(f64, u64)>,
+    greatest: f64,
 }
 
 impl WindowedMaximum {
@@ -129,11 +135,12 @@ impl WindowedMaximum {
         while self.candidates.front().is_some_and(|(_, other)| time - other > age) {
             self.candidates.pop_front();
         }
+        self.greatest = self.candidates.front().map_or(0.0, |(value, _)| *value);
     }
 
     /// Zero before the first value.
     pub fn get(&self) -> f64 {
-        self.candidates.front().map_or(0.0, |(value, _)| *value)
+        self.greatest
     }
 }
 

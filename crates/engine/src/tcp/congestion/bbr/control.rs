@@ -183,7 +183,21 @@ control! {
         /// span.
         excess: [u64; 2],
         excess_rounds: u64,
+        /// The latest target of the window, and of what it is: most acknowledgements change nothing of that.
+        target: Option<(Basis, u64)>,
     }
+}
+
+/// What the target of the window depends on, besides parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Basis {
+    mode: Mode,
+    is_full: bool,
+    bandwidth: f64,
+    pacing_rate: f64,
+    min_rtt: Option<Duration>,
+    excess: u64,
+    mss: u64,
 }
 
 impl<V: Variant> Control<V> {
@@ -296,11 +310,15 @@ impl<V: Variant> Control<V> {
         self.aggregation_in_bytes() / mss
     }
 
+    fn greatest_excess(&self) -> u64 {
+        self.excess[0].max(self.excess[1])
+    }
+
     pub fn aggregation_in_bytes(&self) -> u64 {
         if !self.is_full {
             return 0;
         }
-        let excess = self.parameters.extra_acked_gain * self.excess[0].max(self.excess[1]) as f64;
+        let excess = self.parameters.extra_acked_gain * self.greatest_excess() as f64;
         let most = self.bandwidth() * AGGREGATION_TIME;
         excess.min(most) as u64
     }
@@ -322,8 +340,7 @@ impl<V: Variant> Control<V> {
         if gain > 1.0 {
             // The phase lasts until the data in flight reaches the gain, or until a loss shows that the path cannot
             // hold it.
-            let shows = V::lost(delivery) > 0 || in_network >= V::inflight(self, gain, window.mss);
-            is_full_length && shows
+            is_full_length && (V::lost(delivery) > 0 || in_network >= V::inflight(self, gain, window.mss))
         } else if gain < 1.0 {
             is_full_length || in_network <= V::inflight(self, 1.0, window.mss)
         } else {
@@ -471,9 +488,8 @@ impl<V: Variant> Control<V> {
     }
 
     /// Grows the window by the bytes delivered. The target is an upper bound only once the pipe is full.
-    fn towards_target(&self, cwnd: u64, delivery: &Delivery, mss: u64) -> u64 {
-        let segments = self.bdp(self.bandwidth(), self.cwnd_gain(), mss) + self.aggregation_budget(mss);
-        let target = self.with_quanta(segments, mss) * mss;
+    fn towards_target(&mut self, cwnd: u64, delivery: &Delivery, mss: u64) -> u64 {
+        let target = self.target(mss);
         if self.is_full {
             (cwnd + delivery.delivered).min(target)
         } else if cwnd < target || delivery.total_delivered < INITIAL_SEGMENTS * mss {
@@ -481,6 +497,28 @@ impl<V: Variant> Control<V> {
         } else {
             cwnd
         }
+    }
+
+    /// The target of the window, in bytes.
+    fn target(&mut self, mss: u64) -> u64 {
+        let basis = Basis {
+            mode: self.mode,
+            is_full: self.is_full,
+            bandwidth: self.bandwidth(),
+            pacing_rate: self.pacing_rate.get(),
+            min_rtt: self.min_rtt,
+            excess: self.greatest_excess(),
+            mss,
+        };
+        if let Some((before, target)) = self.target
+            && before == basis
+        {
+            return target;
+        }
+        let segments = self.bdp(basis.bandwidth, self.cwnd_gain(), mss) + self.aggregation_budget(mss);
+        let target = self.with_quanta(segments, mss) * mss;
+        self.target = Some((basis, target));
+        target
     }
 }
 
