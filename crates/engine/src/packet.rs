@@ -266,19 +266,33 @@ pub struct OptionsPool {
 impl OptionsPool {
     /// Stores `options` until they are released.
     pub fn put(&mut self, options: impl Into<Options>) -> OptionsHandle {
-        let options = options.into();
-        if let Options::Ack(options) = &options
-            && options.is_empty()
-        {
-            return options.window.map_or(OptionsHandle::NONE, OptionsHandle::of_window);
+        match options.into() {
+            Options::Ack(options) => self.put_ack(|stored| *stored = options),
+            others => OptionsHandle::of_slot(self.store(others)),
         }
+    }
+
+    /// Stores those of an acknowledgement, which `fill` sets where they are.
+    pub fn put_ack(&mut self, fill: impl FnOnce(&mut AckOptions)) -> OptionsHandle {
+        let slot = self.store(Options::Ack(AckOptions::NONE));
+        if let Options::Ack(options) = &mut self.slots[slot as usize] {
+            fill(options);
+            if options.is_empty() {
+                self.free.push(slot);
+                return options.window.map_or(OptionsHandle::NONE, OptionsHandle::of_window);
+            }
+        }
+        OptionsHandle::of_slot(slot)
+    }
+
+    /// Puts options into a free slot.
+    fn store(&mut self, options: Options) -> u32 {
         if let Some(slot) = self.free.pop() {
             self.slots[slot as usize] = options;
-            OptionsHandle::of_slot(slot)
-        } else {
-            self.slots.push(options);
-            OptionsHandle::of_slot(self.slots.len() as u32 - 1)
+            return slot;
         }
+        self.slots.push(options);
+        self.slots.len() as u32 - 1
     }
 
     /// The options of an acknowledgement, if it has any besides a window.

@@ -379,12 +379,16 @@ impl Connection {
         now: Time,
         pool: &mut OptionsPool,
     ) -> (OptionsHandle, usize) {
-        let mut options = AckOptions { window, ..AckOptions::NONE };
-        self.receiver.report(duplicate, &self.receiver_profile, &mut options);
-        if self.reports_delay && self.profile.timestamps {
-            options.sent = Some(now);
-        }
-        (pool.put(options), options.sacks.as_slice().len())
+        let mut sacks = 0;
+        let handle = pool.put_ack(|options| {
+            options.window = window;
+            self.receiver.report(duplicate, &self.receiver_profile, options);
+            if self.reports_delay && self.profile.timestamps {
+                options.sent = Some(now);
+            }
+            sacks = options.sacks.as_slice().len();
+        });
+        (handle, sacks)
     }
 
     fn reply(&self, number: u64, echo: Time, size: u64, flags: u8) -> Packet {

@@ -1,7 +1,5 @@
 //! What algorithms that model the path have in common: filters, packet-timed rounds and the degree of aggregation.
 
-use std::collections::VecDeque;
-
 use super::{Delivery, Needs, RateSample};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -119,23 +117,23 @@ impl ProbeRtt {
 #[derive(Clone, Debug, Default)]
 pub struct WindowedMaximum {
     /// Values that are greatest until a greater one comes or those before have aged: values fall, times rise.
-    candidates: VecDeque<(f64, u64)>,
+    candidates: Vec<(f64, u64)>,
     greatest: f64,
 }
 
 impl WindowedMaximum {
     /// Takes in a value and forgets those that are more than `age` old.
     pub fn update(&mut self, value: f64, time: u64, age: u64) {
-        while self.candidates.back().is_some_and(|(other, _)| *other <= value) {
-            self.candidates.pop_back();
+        while self.candidates.last().is_some_and(|(other, _)| *other <= value) {
+            self.candidates.pop();
         }
-        if self.candidates.back().is_none_or(|(_, other)| *other < time) {
-            self.candidates.push_back((value, time));
+        if self.candidates.last().is_none_or(|(_, other)| *other < time) {
+            self.candidates.push((value, time));
         }
-        while self.candidates.front().is_some_and(|(_, other)| time - other > age) {
-            self.candidates.pop_front();
+        while self.candidates.first().is_some_and(|(_, other)| time - other > age) {
+            self.candidates.remove(0);
         }
-        self.greatest = self.candidates.front().map_or(0.0, |(value, _)| *value);
+        self.greatest = self.candidates.first().map_or(0.0, |(value, _)| *value);
     }
 
     /// Zero before the first value.
