@@ -4,8 +4,8 @@
 //! A link delivers in order, so only its head packet has a pending event. Likewise, a device has one next time at which
 //! it has room. Each such *source* has at most one pending event. A tournament tree over the sources finds the earliest
 //! event in O(1) and is updated in log4(sources) steps, where a heap of all packets would need log2(packets) twice.
-//! Timers, which are many and rarely fire (they are re-armed lazily), are in binary heaps, one for each clock, and each
-//! clock is a source.
+//! Timers, which are many, are in binary heaps: each clock has two, one for those of packets, which soon fire, and one for the
+//! others, which rarely do (they are re-armed lazily). Each clock is a source too, and clocks have a tree of their own.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
