@@ -198,6 +198,7 @@ impl PluginControl for NativeControl {
             pacing: asks(interface::NEEDS_PACING),
             deliveries: asks(interface::NEEDS_DELIVERIES),
             governs: asks(interface::GOVERNS),
+            growth_beside_marks: false,
             random: !self.table.draws.is_null(),
             common_random: false,
         }

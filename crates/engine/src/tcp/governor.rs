@@ -34,6 +34,7 @@ pub struct Governor {
     counting: Counting,
     abe: bool,
     governs: bool,
+    grows_beside_marks: bool,
     hears_deliveries: bool,
     slow_start: SlowStart,
     algorithm: Algorithm,
@@ -42,13 +43,14 @@ pub struct Governor {
 impl Governor {
     /// The governor of a new connection of this stack.
     pub fn new(algorithm: Algorithm, slow_start: impl Into<SlowStartChoice>, profile: &StackProfile) -> Governor {
-        let Needs { governs, deliveries, .. } = algorithm.needs();
+        let Needs { governs, deliveries, growth_beside_marks, .. } = algorithm.needs();
         Governor {
             algorithm,
             slow_start: SlowStart::new(slow_start),
             counting: profile.counting,
             abe: profile.abe,
             governs,
+            grows_beside_marks: growth_beside_marks,
             hears_deliveries: deliveries,
         }
     }
@@ -79,12 +81,18 @@ impl Governor {
         }
     }
 
-    /// Grows the window, but not on an acknowledgement that reports marks (RFC 3168 section 6.1.2).
+    /// Grows the window, but not on an acknowledgement that reports marks (RFC 3168 section 6.1.2), or only by what was not marked.
     #[inline(always)]
     pub fn grow(&mut self, window: &mut Window, ack: &mut Ack) {
-        if !self.governs && ack.marked == 0 {
+        if !self.governs && (ack.marked == 0 || self.is_partly_unmarked(ack)) {
             self.slow_start.grow(&mut self.algorithm, window, ack);
         }
+    }
+
+    /// Takes what was marked off the credit of an acknowledgement. Returns whether the rest may grow the window.
+    fn is_partly_unmarked(&self, ack: &mut Ack) -> bool {
+        ack.credit = ack.credit.saturating_sub(ack.marked);
+        self.grows_beside_marks && ack.credit > 0
     }
 
     /// Segments were lost. The recovery decides when the window falls.

@@ -17,7 +17,7 @@ parameters! {
 
 /// The estimate of the share of marked bytes, updated once per window of data (RFC 8257 section 3.3).
 #[derive(Clone, Debug)]
-pub(super) struct MarkedShare {
+pub(in crate::tcp::congestion) struct MarkedShare {
     /// DCTCP.Alpha.
     pub alpha: f64,
     /// DCTCP.BytesAcked.
@@ -29,19 +29,19 @@ pub(super) struct MarkedShare {
 }
 
 impl MarkedShare {
-    pub(super) fn new(alpha: f64) -> MarkedShare {
+    pub(in crate::tcp::congestion) fn new(alpha: f64) -> MarkedShare {
         MarkedShare { alpha, acked: 0, marked: 0, window_end: 0 }
     }
 
     /// Counts acknowledged and marked bytes. Returns whether a window of data is complete.
-    pub(super) fn count(&mut self, ack: &Ack) -> bool {
+    pub(in crate::tcp::congestion) fn count(&mut self, ack: &Ack) -> bool {
         self.acked += ack.acked;
         self.marked += ack.marked;
         ack.una > self.window_end
     }
 
     /// Updates alpha at the end of a window of data and starts the next window.
-    pub(super) fn update(&mut self, g: f64, ack: &Ack) {
+    pub(in crate::tcp::congestion) fn update(&mut self, g: f64, ack: &Ack) {
         // Marks may be reported later than the bytes that carried them, so their number may exceed that of the bytes.
         let share = (self.marked as f64 / self.acked.max(1) as f64).min(1.0);
         self.alpha += g * (share - self.alpha);
@@ -49,14 +49,14 @@ impl MarkedShare {
     }
 
     /// Starts the next window of data.
-    pub(super) fn start_window(&mut self, ack: &Ack) {
+    pub(in crate::tcp::congestion) fn start_window(&mut self, ack: &Ack) {
         self.acked = 0;
         self.marked = 0;
         self.window_end = ack.nxt;
     }
 
     /// The window reduced because of marks: cwnd * (1 - alpha / 2).
-    pub(super) fn reduced(&self, window: &Window) -> u64 {
+    pub(in crate::tcp::congestion) fn reduced(&self, window: &Window) -> u64 {
         (window.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64
     }
 }

@@ -190,8 +190,12 @@ pub struct Delivery {
     pub total_delivered: u64,
     /// Bytes newly acknowledged, some of which may have been known to have arrived before.
     pub acked: u64,
+    /// First sequence number not yet acknowledged, after this acknowledgement.
+    pub una: u64,
     /// Next sequence number to be sent.
     pub nxt: u64,
+    /// Whether the sender uses its window, so that it may grow.
+    pub uses_window: bool,
     /// Bytes newly found lost.
     pub lost: u64,
     /// Bytes newly known to have arrived marked.
@@ -237,6 +241,9 @@ pub struct Needs {
     pub deliveries: bool,
     /// The algorithm alone sets the window, also in recovery, except on a timeout.
     pub governs: bool,
+    /// Growth also on an acknowledgement that reports marks, by what it delivered unmarked.
+    #[serde(skip)]
+    pub growth_beside_marks: bool,
     /// Random numbers ([`CongestionControl::take_random`]).
     pub random: bool,
     /// These are the same for all flows of a run.
@@ -294,7 +301,7 @@ impl CongestionEvent {
 #[warn(missing_docs)]
 pub trait CongestionControl {
     /// Grows `window.cwnd` in congestion avoidance, by what `ack.credit` is worth. Not called when the sender does not use
-    /// its window, or when the acknowledgement reports marks.
+    /// its window, or when the acknowledgement reports marks, unless [`Needs::growth_beside_marks`].
     fn increase(&mut self, window: &mut Window, ack: &Ack);
 
     /// Answers congestion, by default a loss and marks with [`reduce`](CongestionControl::reduce), a timeout with

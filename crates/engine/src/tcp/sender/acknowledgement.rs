@@ -81,7 +81,9 @@ impl Sender {
         };
         if let Some(delivery) = &mut delivery {
             delivery.acked = acked;
+            delivery.una = number;
             delivery.nxt = self.next_sequence();
+            delivery.uses_window = self.uses_window();
             delivery.timestamps = timestamps;
             delivery.prior_unrepaired = prior_unrepaired;
         }

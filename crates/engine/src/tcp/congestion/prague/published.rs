@@ -1,27 +1,16 @@
-//! Prague: De Schepper, Tilmans, Briscoe and Goel, draft-briscoe-iccrg-prague-congestion-control-04, the congestion
-//! control of L4S (RFC 9330). A DCTCP for the Internet: below a virtual round-trip time its rate does not depend on the
-//! RTT, it also grows in round trips with marks in proportion to the unmarked bytes, and it is paced.
-//!
-//! Constants and details that the draft leaves open are those of L4STeam/linux, net/ipv4/tcp_prague.c.
+//! Prague as its draft has it, with a window of bytes.
 
-use super::dctcp::MarkedShare;
-use super::growth::Growth;
-use super::{Ack, CongestionControl, CongestionEvent, Needs};
+use super::PragueParameters;
+use crate::tcp::congestion::dctcp::MarkedShare;
+use crate::tcp::congestion::growth::Growth;
+use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Needs};
 use crate::tcp::ecn::Codepoint;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 use crate::units::Rate;
 
-parameters! {
-    pub struct PragueParameters {
-        g: f64 = 0.0625, in 0 .. 1, "Gain of alpha: the weight of the latest window", "tcp_prague.c, PRAGUE_SHIFT_G: 1/16";
-        virtual_rtt: Duration = Duration::from_milliseconds(25), "RTT that a flow with a shorter RTT emulates; zero disables this", "draft section 2.4.4; tcp_prague.c, prague_rtt_target";
-        transition: u64 = 500, in 0 .. 1000000000, "Round trips after slow start before it emulates virtual_rtt", "draft section 2.4.4; tcp_prague.c, prague_rtt_transition";
-    }
-}
-
 control! {
-    Prague(PragueParameters as parameters) {
+    Published(PragueParameters as parameters) {
         growth: Growth,
         /// With alpha = 1 the first mark halves the window.
         share: MarkedShare = MarkedShare::new(1.0),
@@ -37,21 +26,7 @@ control! {
     }
 }
 
-about! { Prague:
-    name: "prague",
-    aliases: ["tcp_prague"],
-    title: "TCP Prague",
-    class: "marks",
-    year: 2024,
-    source: "draft-briscoe-iccrg-prague-congestion-control-04 and L4STeam/linux, net/ipv4/tcp_prague.c",
-    deviations: "the draft was not available: its rules are those that its implementations cite; an acknowledgement \
-                 that reports marks does not grow the window, even if it is for more than was marked; losses halve the \
-                 window even if marks have just reduced it; left out are the reference implementation's fall-back for \
-                 queues that mark by RFC 3168, its limit on bursts, its windows below two segments and the later \
-                 variation of its pacing rate",
-}
-
-impl Prague {
+impl Published {
     /// The estimate of the share of marked bytes.
     pub fn alpha(&self) -> f64 {
         self.share.alpha
@@ -91,7 +66,7 @@ impl Prague {
     }
 }
 
-impl CongestionControl for Prague {
+impl CongestionControl for Published {
     fn increase(&mut self, window: &mut Window, ack: &Ack) {
         self.growth.additive(window, self.additive(), ack.credit);
     }
@@ -130,6 +105,6 @@ impl CongestionControl for Prague {
     }
 
     fn needs(&self) -> Needs {
-        Needs { ecn: Some(Codepoint::Ect1), pacing: true, ..Needs::default() }
+        Needs { ecn: Some(Codepoint::Ect1), pacing: true, growth_beside_marks: true, ..Needs::default() }
     }
 }
