@@ -95,6 +95,9 @@ fn queues() -> Vec<Value> {
     for (about, parameters) in Discipline::catalogue() {
         let mut entry = entry(about, parameters);
         entry["random"] = json!(Discipline::random(about.name));
+        if let Some(rules) = Discipline::random_rules(about.name) {
+            entry["random_rules"] = json!(rules);
+        }
         listed.push(entry);
     }
     listed

@@ -42,7 +42,7 @@ def parts(run: RunSpecification) -> Parts:
         found["impairments"] = ", ".join(impairments)
     for link in run["links"]:
         queue = link["queue"]
-        if queue is not None and (drawn := _algorithm(run, queue, queue_of, known.queue).random) is not None:
+        if queue is not None and (drawn := _drawn(_algorithm(run, queue, queue_of, known.queue), queue)) is not None:
             found[queue["name"]] = drawn
     for flow in run["flows"]:
         source = flow["source"]
@@ -51,6 +51,12 @@ def parts(run: RunSpecification) -> Parts:
         if control.random is not None or switches:
             found[control.name] = control.random or ", ".join(switches)
     return tuple(found.items())
+
+
+def _drawn(discipline: Algorithm, queue: Json) -> str | None:
+    """What a queue draws random numbers for."""
+    is_drawn = discipline.random_rules is None or queue["parameters"]["rules"] == discipline.random_rules
+    return discipline.random if is_drawn else None
 
 
 def _is_drawn(application: Mapping[str, Mapping[str, Any]]) -> bool:

@@ -91,6 +91,9 @@ pub trait QueueDiscipline {
     /// What it draws random numbers for; none if it draws none.
     const RANDOM: Option<&'static str> = None;
 
+    /// The value of its parameter `rules` under which it does; none if it always does.
+    const RANDOM_RULES: Option<&'static str> = None;
+
     /// Whether what it has queued leaves in the order of arrival and as it is, whatever arrives later: it drops and marks nothing but the
     /// packet that arrives.
     const DECIDES_ON_ARRIVAL: bool = false;

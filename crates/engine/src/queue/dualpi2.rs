@@ -1,8 +1,12 @@
 //! DualPI2: the dual-queue coupled AQM of L4S (RFC 9332), as in its appendix A. Packets of scalable congestion controls
 //! have a queue of their own, which marks early and has priority. A PI controller on the other queue, the Classic one,
 //! also determines the marking of the L4S queue, so that flows of both kinds get similar rates.
+//!
+//! With rules `linux` it decides as net/sched/sch_dualpi2.c of Linux 6.17 and later does.
 
-use super::parts::admits;
+use std::collections::VecDeque;
+
+use super::parts::{QueueRules, admits};
 use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
 use crate::packet::{Packet, flags};
 use crate::time::{Duration, Time};
@@ -26,15 +30,19 @@ parameters! {
         coupling_factor: f64 = 2.0, in 0.01..100, "Ratio of the L4S queue's mark probability to the base probability (k)", "RFC 9332 appendix A; Linux net/sched/sch_dualpi2.c";
         minimum_threshold: Duration = Duration::from_microseconds(800), "Delay of the L4S queue above which its own AQM marks (minTh)", "RFC 9332 appendix A; a step at 1 ms in Linux";
         range: Duration = Duration::from_microseconds(400), "Further delay at which that AQM marks every packet; zero for a step", "RFC 9332 appendix A; a step in Linux";
-        minimum_packets: u64 = 1, "Packets remaining in the L4S queue up to which its own AQM marks nothing (Th_len)", "RFC 9332 appendix A";
+        minimum_packets: u64 = 1, "Packets remaining in the L4S queue up to which its own AQM marks nothing (Th_len); with rules linux, how many have to be in that queue when one arrives for that AQM to mark it (min_qlen_step)", "RFC 9332 appendix A; 0 in Linux";
         scheduler: DualQueueScheduler = DualQueueScheduler::Wrr, "Which queue is served when both hold packets", "RFC 9332 leaves it open; weighted round robin in Linux, a time-shifted FIFO in ns-3";
         classic_share: f64 = 0.1, in 0..1, "Share of the link that weighted round robin reserves for the Classic queue", "Linux net/sched/sch_dualpi2.c: 10 %";
         time_shift: Duration = Duration::from_milliseconds(50), "Time by which the time-shifted FIFO favours L4S packets", "ns-3 dual-pi2-queue-disc.cc, Tshift";
+        rules: QueueRules = QueueRules::Published, "Whose rules: linux marks and drops at random, not if less than two packets of 1500 bytes are left in both queues, and its weighted round robin begins with the L4S queue", "RFC 9332 appendix A (recur, scheduler); Linux 7.3 net/sched/sch_dualpi2.c, must_drop, do_step_aqm and dualpi2_calculate_c_protection";
     }
 }
 
 /// The mark probability of the L4S queue that defines overload (p_Lmax, appendix A).
 const L4S_SATURATION: f64 = 1.0;
+
+/// Bytes of a packet of full size: with rules `linux`, the coupled AQM spares two of them (sch_dualpi2.c, must_drop).
+const FULL_PACKET: u64 = 1500;
 
 /// One of the two queues.
 #[derive(Debug, Default)]
@@ -67,11 +75,13 @@ state! {
         parameters: DualPi2Parameters = parameters,
         l4s: Side,
         classic: Side,
+        /// With rules `linux`, whether each packet of the L4S queue met enough others on its arrival (apply_step).
+        meet_others: VecDeque<bool>,
         /// The base probability (p').
         base_probability: f64,
         delay_before: Duration,
         /// The credit of weighted round robin, in bytes. Above zero, the Classic queue is served.
-        credit: f64,
+        credit: f64 = parameters.idle_credit(),
     }
 }
 
@@ -85,6 +95,17 @@ about! { DualPi2:
     deviations: "the RFC was not available: its pseudocode is taken from implementations that cite it line by line \
                  (picoquic's dualq, ns-3); delays are sojourn times, for the controller those of the head packets; the \
                  buffer is the queue's limit; ecn cannot be turned off, since L4S needs marks",
+}
+
+impl DualPi2Parameters {
+    fn is_linux(&self) -> bool {
+        self.rules == QueueRules::Linux
+    }
+
+    /// The credit of weighted round robin when nothing waits (sch_dualpi2.c, dualpi2_calculate_c_protection).
+    fn idle_credit(&self) -> f64 {
+        if self.is_linux() { (2.0 * self.classic_share - 1.0) * FULL_PACKET as f64 } else { 0.0 }
+    }
 }
 
 impl DualPi2 {
@@ -129,6 +150,9 @@ impl DualPi2 {
 
     /// Marks or drops an L4S packet (appendix A). Returns it if it is to be sent.
     fn pass_l4s(&mut self, mut head: Queued, context: &mut Context) -> Option<Queued> {
+        if self.parameters.is_linux() {
+            return self.pass_l4s_by_chance(head, context);
+        }
         let coupled = self.coupled_probability();
         let is_marked = if coupled < L4S_SATURATION {
             let native = self.native_probability(context.now.since(head.since));
@@ -148,10 +172,50 @@ impl DualPi2 {
         Some(head)
     }
 
+    /// As Linux does (dualpi2_scalable_marking, do_step_aqm).
+    fn pass_l4s_by_chance(&mut self, mut head: Queued, context: &mut Context) -> Option<Queued> {
+        let DualPi2Parameters { minimum_threshold, range, .. } = self.parameters;
+        let meets_others = self.meet_others.pop_front().unwrap_or(false);
+        let mut is_marked = false;
+        if self.may_signal() {
+            let coupled = self.parameters.coupling_factor * self.base_probability;
+            if coupled > L4S_SATURATION && self.falls_twice(context) {
+                context.drop(head.packet, DropCause::Early, Some(head.since));
+                return None;
+            }
+            is_marked = coupled > L4S_SATURATION || context.random.unit() < coupled;
+        }
+        let over = context.now.since(head.since).seconds() - minimum_threshold.seconds();
+        is_marked |= meets_others && over > 0.0 && (over >= range.seconds() || context.random.unit() < over / range.seconds());
+        if is_marked && !head.packet.is_marked() {
+            context.mark(&mut head.packet);
+        }
+        Some(head)
+    }
+
+    /// Whether enough is left in both queues for the coupled AQM to mark or drop, with rules `linux`.
+    fn may_signal(&self) -> bool {
+        self.bytes() >= 2 * FULL_PACKET
+    }
+
+    /// Two draws with the base probability (dualpi2_classic_marking).
+    fn falls_twice(&self, context: &mut Context) -> bool {
+        context.random.unit() < self.base_probability && context.random.unit() < self.base_probability
+    }
+
+    /// Whether a Classic packet is to be marked or dropped.
+    fn chooses_classic(&mut self, probability: f64, context: &mut Context) -> bool {
+        if self.parameters.is_linux() {
+            self.may_signal() && self.falls_twice(context)
+        } else {
+            self.classic.chooses(probability)
+        }
+    }
+
     /// Marks or drops a Classic packet (appendix A). Returns it if it is to be sent.
     fn pass_classic(&mut self, mut head: Queued, context: &mut Context) -> Option<Queued> {
         let probability = self.classic_probability();
-        if self.classic.chooses(probability) {
+        if self.chooses_classic(probability, context) {
             let factor = self.parameters.coupling_factor;
             // Overload: from p_Cmax = min(1 / k^2, 1) on, packets are dropped even if they are ECN-capable.
             let may_mark = probability < (1.0 / (factor * factor)).min(1.0);
@@ -164,12 +228,19 @@ impl DualPi2 {
 }
 
 impl QueueDiscipline for DualPi2 {
+    const RANDOM: Option<&'static str> = Some("marks and drops");
+    const RANDOM_RULES: Option<&'static str> = Some("linux");
+
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         if !admits(&packet, self.limit, self.packets(), self.bytes(), context) {
             return;
         }
         // ECT(1) and CE packets go to the L4S queue, including Classic packets marked upstream (`dualpi2_enqueue`).
-        let side = if packet.has(flags::ECT_1) { &mut self.l4s } else { &mut self.classic };
+        let is_l4s = packet.has(flags::ECT_1);
+        if is_l4s && self.parameters.is_linux() {
+            self.meet_others.push_back(self.l4s.queue.packets() >= self.parameters.minimum_packets);
+        }
+        let side = if is_l4s { &mut self.l4s } else { &mut self.classic };
         side.queue.push(packet, context.now);
     }
 
@@ -187,7 +258,7 @@ impl QueueDiscipline for DualPi2 {
             if let Some(queued) = sent {
                 let size = f64::from(queued.packet.size);
                 let share = self.parameters.classic_share;
-                if self.packets() == 0 {
+                if self.packets() == 0 && !self.parameters.is_linux() {
                     self.credit = 0.0;
                 } else if both_wait {
                     self.credit += if serves_l4s { share * size } else { (share - 1.0) * size };
@@ -195,6 +266,7 @@ impl QueueDiscipline for DualPi2 {
                 return sent;
             }
         }
+        self.credit = self.parameters.idle_credit();
         None
     }
 
@@ -207,7 +279,7 @@ impl QueueDiscipline for DualPi2 {
     }
 
     fn is_at_rest(&self) -> bool {
-        self.packets() == 0
+        self.packets() == 0 && self.credit == self.parameters.idle_credit()
     }
 
     fn timer_interval(&self) -> Option<Duration> {

@@ -119,7 +119,7 @@ pub use flow_table::FlowTable;
 pub use limit::Limit;
 pub use parts::{
     AckFilter, BoundedFifo, CoDelRules, ConnectionKind, Fifo, FlowHash, GuessParameters, GuessedHungriest,
-    NamedHungriest, RedSettings, Rotation,
+    NamedHungriest, QueueRules, RedSettings, Rotation,
 };
 pub use pie::{DelayEstimator, PieScaling};
 pub use plugin::{PluginDiscipline, PluginQueue, Seen, Verdict, View};
@@ -158,6 +158,14 @@ macro_rules! disciplines {
             pub fn random(name: &str) -> Option<&'static str> {
                 $(if name == $name::ABOUT.name {
                     return $name::RANDOM;
+                })*
+                None
+            }
+
+            /// The rules under which it does: [`QueueDiscipline::RANDOM_RULES`].
+            pub fn random_rules(name: &str) -> Option<&'static str> {
+                $(if name == $name::ABOUT.name {
+                    return $name::RANDOM_RULES;
                 })*
                 None
             }

@@ -1,9 +1,13 @@
 //! Prague: the constants of the reference implementation, and the laws that it states.
 
-use serde_json::json;
-use sojourn_engine::tcp::congestion::{Algorithm, CongestionControl};
+use serde_json::{Value, json};
+use sojourn_engine::tcp::congestion::{Ack, Algorithm, CongestionControl, CongestionEvent, Delivery};
 use sojourn_engine::tcp::ecn::Codepoint;
-use sojourn_engine::time::Duration;
+use sojourn_engine::tcp::governor::Governor;
+use sojourn_engine::tcp::profile::StackProfile;
+use sojourn_engine::tcp::slow_start::SlowStartKind;
+use sojourn_engine::tcp::window::Window;
+use sojourn_engine::time::{Duration, Time};
 
 use super::flow::{Flow, MSS, after_loss, assert_close, milliseconds};
 
@@ -128,4 +132,138 @@ fn pacing_rate() {
     flow.window.ssthresh = u64::MAX;
     assert_close("rate in slow start", rate(&flow), 200.0 * MSS as f64 * 8.0 / 0.010, 1.0);
     assert_eq!(flow.algorithm.pacing_rate(&flow.window, Duration::ZERO), None);
+}
+
+/// A sender of which the algorithm governs the window: acknowledgements come one by one, and marks are answered once per window.
+struct Governed {
+    algorithm: Algorithm,
+    window: Window,
+    now: Time,
+    una: u64,
+    answered: u64,
+    in_recovery: bool,
+}
+
+/// The payload of a packet of 1500 bytes, of which growth is one a round.
+const SEGMENT: u64 = 1448;
+
+const RTT: Duration = Duration::from_milliseconds(50);
+
+impl Governed {
+    /// In congestion avoidance with this window.
+    fn new(parameters: Value, segments: u64) -> Governed {
+        let cwnd = segments * SEGMENT;
+        let mut algorithm = Algorithm::new("prague", &parameters).expect("a known algorithm");
+        let mut window = Window { cwnd, ssthresh: cwnd, mss: SEGMENT };
+        algorithm.on_established(&mut window, RTT, Time::ZERO);
+        Governed { algorithm, window, now: Time::ZERO, una: 0, answered: 0, in_recovery: false }
+    }
+
+    fn segments(&self) -> u64 {
+        assert_eq!(self.window.cwnd % SEGMENT, 0, "whole segments");
+        self.window.cwnd / SEGMENT
+    }
+
+    fn ack(&mut self, segments: u64, marked: u64) {
+        if marked > 0 && self.una >= self.answered && !self.in_recovery {
+            self.answered = self.una + self.window.cwnd;
+            let event = CongestionEvent::Ecn { flight_size: self.window.cwnd, abe: false };
+            self.algorithm.on_congestion(&mut self.window, event, self.now);
+        }
+        let acked = segments * SEGMENT;
+        self.now += Duration((u128::from(RTT.0) * u128::from(acked) / u128::from(self.window.cwnd)) as u64);
+        self.una += acked;
+        let delivery = Delivery {
+            now: self.now,
+            delivered: acked,
+            acked,
+            una: self.una,
+            nxt: self.una + self.window.cwnd,
+            marked: marked * SEGMENT,
+            srtt: RTT,
+            in_flight: self.window.cwnd,
+            uses_window: true,
+            in_recovery: self.in_recovery,
+            ..Delivery::default()
+        };
+        self.algorithm.on_delivery(&mut self.window, &delivery);
+    }
+}
+
+/// tcp_prague.c, prague_update_cwnd, by hand: the first mark halves the window, which falls by a segment with each acknowledgement,
+/// and the threshold with it; alpha is 1 in version 0.5, and in 0.7, where the mark halves the window without it, 0. Then it grows by
+/// one segment a window.
+#[test]
+fn window_falls_step_by_step() {
+    for (rules, alpha) in [("linux-2020", 1.0), ("linux", 0.0)] {
+        let mut flow = Governed::new(json!({"rules": rules}), 100);
+        let Algorithm::Prague(prague) = &flow.algorithm else { panic!("not Prague") };
+        assert_eq!(prague.alpha(), alpha, "{rules}");
+        flow.ack(1, 1);
+        for fallen in 1..=45 {
+            assert_eq!((flow.segments(), flow.window.ssthresh), (100 - fallen, flow.window.cwnd), "{rules}");
+            flow.ack(1, 0);
+        }
+        (0..10).for_each(|_| flow.ack(1, 0));
+        let least = flow.segments();
+        assert!((50..=52).contains(&least), "{rules}: {least}");
+        (0..10 * least + 45).for_each(|_| flow.ack(1, 0));
+        assert!(flow.segments().abs_diff(least + 10) <= 1, "{rules}: {} after ten windows", flow.segments());
+    }
+}
+
+/// The window grows by what an acknowledgement delivered unmarked (tcp_prague.c, prague_update_cwnd: acked less ece_delta), in the
+/// draft's form too, in which others do not grow at all: of a window of 50 segments, 100 acknowledgements with one of two marked make
+/// two. A gain of zero keeps alpha, so that marks after the first reduce nothing more.
+#[test]
+fn grows_by_what_was_not_marked() {
+    let mut flow = Governed::new(json!({"rules": "linux", "g": 0.0}), 100);
+    flow.ack(1, 1);
+    (0..50).for_each(|_| flow.ack(1, 0));
+    let before = flow.segments();
+    (0..100).for_each(|_| flow.ack(2, 1));
+    assert_eq!(flow.segments() - before, 2);
+    for (name, grown) in [("prague", 2.0), ("newreno", 0.0)] {
+        let algorithm = Algorithm::new(name, &json!({})).expect("a known algorithm");
+        let mut governor = Governor::new(algorithm, SlowStartKind::Standard, &StackProfile::default());
+        let mut window = Window { cwnd: 50 * MSS, ssthresh: 50 * MSS, mss: MSS };
+        for _ in 0..100 {
+            let mut ack = Ack { acked: 2 * MSS, credit: 2 * MSS, marked: MSS, srtt: RTT, ..Ack::default() };
+            governor.on_ack(&mut window, &mut ack, true);
+        }
+        assert_close(name, window.segments(), 50.0 + grown, 0.1);
+    }
+}
+
+/// While losses are repaired, the window that was halved does not grow (in_loss).
+#[test]
+fn no_growth_in_recovery() {
+    for rules in ["linux", "linux-2020"] {
+        let mut flow = Governed::new(json!({"rules": rules}), 40);
+        flow.algorithm.on_congestion(&mut flow.window, CongestionEvent::Loss { flight_size: 40 * SEGMENT }, flow.now);
+        flow.in_recovery = true;
+        (0..100).for_each(|_| flow.ack(1, 0));
+        assert_eq!(flow.segments(), 20, "{rules}");
+        flow.in_recovery = false;
+        (0..25).for_each(|_| flow.ack(1, 0));
+        assert!([21, 22].contains(&flow.segments()), "{rules}: {} segments", flow.segments());
+    }
+}
+
+/// Of at most four segments on a path that marks, version 0.7 moves the rate: it is paced 4/128 above it in the first half of a
+/// virtual round trip and as much below in the second (prague_update_pacing_rate), and not below 100 kbit/s nor two segments.
+#[test]
+fn small_windows_by_rate() {
+    let mut flow = Governed::new(json!({"rules": "linux", "transition": 0}), 4);
+    let mut rates = Vec::new();
+    for _ in 0..400 {
+        flow.ack(1, 1);
+        let rate = flow.algorithm.pacing_rate(&flow.window, RTT).expect("a rate").0;
+        rates.push(rate);
+    }
+    assert_eq!(flow.segments(), 2);
+    assert!(rates.iter().all(|rate| *rate as f64 >= 100_000.0 * 124.0 / 128.0), "{:?}", rates.iter().min());
+    let last = &rates[rates.len() - 8..];
+    let (least, most) = (*last.iter().min().expect("rates"), *last.iter().max().expect("rates"));
+    assert_close("second to first half", least as f64 / most as f64, 124.0 / 132.0, 0.01);
 }

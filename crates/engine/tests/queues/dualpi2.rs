@@ -1,7 +1,9 @@
 //! DualPI2: RFC 9332.
 
 use sojourn_engine::packet::{Packet, flags};
-use sojourn_engine::queue::{DropCause, DualPi2, DualPi2Parameters, DualQueueScheduler, Limit, QueueDiscipline};
+use sojourn_engine::queue::{
+    DropCause, DualPi2, DualPi2Parameters, DualQueueScheduler, Limit, QueueDiscipline, QueueRules,
+};
 use sojourn_engine::time::{Duration, Time};
 
 use super::bench::{Bench, Event, TRANSMISSION, UNLIMITED, constant, drive, packet};
@@ -274,4 +276,88 @@ fn unresponsive_overload() {
         assert!((loss - 0.5).abs() < 0.005, "ECN field {ecn}: {loss} lost at twice the link's rate");
         assert!((delay - 0.015).abs() < 0.001, "ECN field {ecn}: a mean delay of {delay} s");
     }
+}
+
+/// The rules of sch_dualpi2.c, with what these parameters say.
+fn linux(parameters: DualPi2Parameters) -> Bench<DualPi2> {
+    bench(DualPi2Parameters { rules: QueueRules::Linux, ..parameters })
+}
+
+/// Takes so many packets with this ECN field while `behind` others are left. Returns the numbers of marks and drops.
+fn pass_by_chance(base_probability: f64, packets: u64, ecn: u8, behind: u64) -> (u64, u64) {
+    let mut bench = linux(DualPi2Parameters { alpha: 0.0, beta: base_probability / 0.010, ..Default::default() });
+    bench.enqueue(at(0), packet(1500, NOT_ECT));
+    bench.queue.on_timer(at(10_000));
+    bench.dequeue(at(10_000));
+    for _ in 0..packets {
+        while bench.queue.packets() <= behind {
+            bench.enqueue(at(10_000), packet(1500, ecn));
+        }
+        // After one that is dropped another is taken, which leaves fewer.
+        bench.dequeue(at(10_000));
+    }
+    (bench.outcome.marks, bench.drops(DropCause::Early))
+}
+
+/// Compares counts of so many draws, within four standard deviations.
+fn assert_drawn(seen: u64, draws: u64, share: f64) {
+    let (expected, deviation) = (draws as f64 * share, libm::sqrt(draws as f64 * share * (1.0 - share)));
+    assert!((seen as f64 - expected).abs() <= 4.0 * deviation, "{seen} of {draws}, not {share}");
+}
+
+/// must_drop of Linux 7.3's sch_dualpi2.c: with two packets left, a base probability of 0.2 marks L4S packets with 0.4 and marks or
+/// drops Classic ones with 0.04; with fewer left, none. Over 0.5 it is overload: 0.6 drops all kinds with 0.36, and the rest of the
+/// L4S packets is marked. Packets are chosen at random: equal counts of runs are not.
+#[test]
+fn marks_of_linux() {
+    const PACKETS: u64 = 10_000;
+    for (ecn, probability, marks, drops) in [
+        (L4S, 0.2, 0.4, 0.0),
+        (flags::ECT_0, 0.2, 0.04, 0.0),
+        (NOT_ECT, 0.2, 0.0, 0.04),
+        (L4S, 0.6, 0.64, 0.36),
+        (flags::ECT_0, 0.6, 0.0, 0.36),
+    ] {
+        let seen = pass_by_chance(probability, PACKETS, ecn, 2);
+        assert_drawn(seen.0, PACKETS, marks);
+        assert_drawn(seen.1, PACKETS, drops);
+        assert_eq!(pass_by_chance(probability, PACKETS, ecn, 1), (0, 0), "one packet is left");
+    }
+}
+
+/// do_step_aqm: an L4S packet that waited longer than the threshold is marked if it met at least so many others when it arrived
+/// (min_qlen_step), even if none is left: by default of Linux 7.3 always.
+#[test]
+fn step_of_linux() {
+    for (least, met, waited, marks) in [(0, 0, 801, 1), (0, 0, 800, 0), (2, 1, 801, 0), (2, 2, 801, 1)] {
+        let range = Duration::ZERO;
+        let mut bench = linux(DualPi2Parameters { minimum_packets: least, range, ..Default::default() });
+        for _ in 0..met {
+            bench.enqueue(at(0), packet(1500, L4S));
+        }
+        bench.enqueue(at(0), packet(1500, L4S));
+        for _ in 0..met {
+            bench.dequeue(at(0));
+        }
+        bench.dequeue(at(waited));
+        assert_eq!(bench.outcome.marks, marks, "{met} others, {least} are needed, {waited} us");
+    }
+}
+
+/// dualpi2_calculate_c_protection: the credit of an idle link lets nine full L4S packets pass before the first Classic one, of which
+/// every tenth byte is one's share; a turn is remembered while a queue is empty.
+#[test]
+fn turns_of_linux() {
+    let mut bench = linux(DualPi2Parameters::default());
+    let mut turn = |l4s: u64, classic: u64| {
+        for (ecn, packets) in [(L4S, l4s), (NOT_ECT, classic)] {
+            (0..packets).for_each(|_| bench.enqueue(at(0), packet(1500, ecn)));
+        }
+        let mut before_classic = 0;
+        while bench.dequeue(at(0)).is_some_and(|sent| sent.packet.has(flags::ECT_1)) {
+            before_classic += 1;
+        }
+        before_classic
+    };
+    assert_eq!(turn(30, 3), 9, "the credit of -0.8 packets grows by 0.1 with each, and serves L4S up to zero");
 }

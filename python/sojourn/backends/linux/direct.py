@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn.backends.linux.algorithms import Added
-from sojourn.backends.linux.disciplines import ENDLESS_BYTES, Limit, Place
+from sojourn.backends.linux.disciplines import ENDLESS_BYTES, Limit, Place, fixed
 from sojourn.backends.linux.limits import Impossible
 from sojourn.backends.linux.units import microseconds
 from sojourn.linux.cache import BUILD, DUALPI2
@@ -57,6 +57,7 @@ def _own(plugin: int, limit: Limit, added: Added) -> Direct:
 
 def _dualpi2(parameters: Mapping[str, Any], limit: Limit, place: Place) -> bytes:
     """DualPI2's attributes (TCA_DUALPI2_* in include/uapi/linux/pkt_sched.h of Linux 6.17); gains are in 256ths of a hertz."""
+    fixed(place, parameters, "rules", "linux", why="DualPI2 of Linux draws at random")
     if parameters["range"]:
         place.note("range", "DualPI2 of Linux marks from a threshold on: range = 0")
     if parameters["scheduler"] != "wrr":

@@ -66,6 +66,8 @@ pub(super) fn defaults_of_6() -> Vec<AlgorithmDefault> {
         Control yeah: rules = "linux", "Linux tcp_vegas.c, tcp_vegas_cwnd_event: the base RTT is forgotten when none is in flight";
         Control westwood: rules = "linux", "Linux tcp_westwood.c, tcp_westwood_ack and tcp_westwood_event: measured through recovery, whose end sets the window";
         Control lp: rules = "linux", "Linux tcp_lp.c, tcp_lp_owd_calculator: delays of timestamps in milliseconds; tcp_lp_pkts_acked: minimum and maximum start anew at each indication";
+        Control prague: rules = "linux", "github.com/L4STeam/linux tcp_prague.c, version 0.7: whole segments; prague_update_cwnd";
+        Control prague: transition = 4, "github.com/L4STeam/linux tcp_prague.c, version 0.7, DEFAULT_RTT_TRANSITION";
         Stack prague: prr_on_marks = false, "github.com/L4STeam/linux tcp_prague.c, prague_enter_cwr: the window is reduced at once";
         Control scalable: rules = "linux", "Linux tcp_scalable.c, tcp_scalable_cong_avoid: whole segments";
     }

@@ -35,6 +35,11 @@ pub fn needs() -> Needs {
     Needs { ecn: Some(Codepoint::Ect1), pacing: true, deliveries: true, governs: true, ..Needs::default() }
 }
 
+/// A rate of so many packets per round-trip time.
+pub fn rate_of(packets: u64, window: &Window, srtt: u64) -> u64 {
+    rate_of_one(window, srtt).saturating_mul(packets)
+}
+
 /// One packet of all payload per smoothed round-trip time, in bytes a second (prague_update_pacing_rate).
 pub fn rate_of_one(window: &Window, srtt: u64) -> u64 {
     8_000_000 * packet_size(window) / srtt.max(1)
@@ -62,8 +67,8 @@ pub fn slow_start(window: &mut Window, acked: u64) -> u64 {
 /// The share of marked segments and the rounds in which it is estimated.
 #[derive(Clone, Debug, Default)]
 pub struct Share {
-    /// The estimate in 2^-bits, divided by the gain (upscaled_alpha).
-    upscaled: f64,
+    /// The estimate in 2^-bits, and its remainder (upscaled_alpha times the gain).
+    scaled: f64,
     bits: u32,
     /// Segments delivered, and those of them that were marked, since the round began.
     delivered: u64,
@@ -87,19 +92,18 @@ pub struct Share {
 
 impl Share {
     /// The estimate of a new connection.
-    pub fn new(bits: u32, alpha: f64, parameters: &PragueParameters) -> Share {
-        let upscaled = (alpha * libm::pow(2.0, f64::from(bits)) / parameters.g).floor();
-        Share { upscaled, bits, increase: ONE, ..Share::default() }
+    pub fn new(bits: u32, alpha: f64) -> Share {
+        Share { scaled: alpha * f64::from(1_u32 << bits), bits, increase: ONE, ..Share::default() }
     }
 
     /// The estimate, in 2^-bits.
-    pub fn fixed(&self, parameters: &PragueParameters) -> u64 {
-        (self.upscaled * parameters.g) as u64
+    pub fn fixed(&self) -> u64 {
+        self.scaled as u64
     }
 
     /// The estimate.
-    pub fn alpha(&self, parameters: &PragueParameters) -> f64 {
-        self.fixed(parameters) as f64 / libm::pow(2.0, f64::from(self.bits))
+    pub fn alpha(&self) -> f64 {
+        self.scaled / f64::from(1_u32 << self.bits)
     }
 
     /// Counts what an acknowledgement delivers. Returns the segments delivered and those marked.
@@ -128,8 +132,8 @@ impl Share {
     }
 
     /// The reduction of this window, in 2^-20 segments (prague_enter_cwr).
-    pub fn reduction(&self, fraction: u64, parameters: &PragueParameters) -> u64 {
-        let product = u128::from(self.fixed(parameters)) * u128::from(fraction) + (1 << self.bits);
+    pub fn reduction(&self, fraction: u64) -> u64 {
+        let product = u128::from(self.fixed()) * u128::from(fraction) + (1 << self.bits);
         (product >> (self.bits + 1)) as u64
     }
 
@@ -137,11 +141,11 @@ impl Share {
     /// virtual round trip, of a window that is smaller by the same ratio.
     pub fn update_increase(&mut self, parameters: &PragueParameters) {
         let target = eighths(parameters.virtual_rtt);
-        let (srtt, square) = (self.srtt, target * target);
-        self.increase = if self.rounds < parameters.transition || srtt == 0 || srtt >= target {
+        self.increase = if self.rounds < parameters.transition || self.srtt == 0 || self.srtt >= target {
             ONE
         } else {
-            (srtt * srtt * ONE + square / 2) / square
+            let (square, of_target) = (u128::from(self.srtt).pow(2), u128::from(target).pow(2));
+            ((square * u128::from(ONE) + of_target / 2) / of_target) as u64
         };
     }
 
@@ -159,8 +163,8 @@ impl Share {
         }
         if self.path_marks {
             let found = (self.marked << self.bits) / self.delivered.max(1);
-            let most = libm::pow(2.0, f64::from(self.bits)) / parameters.g;
-            self.upscaled = (self.upscaled - (self.upscaled * parameters.g).floor() + found as f64).min(most);
+            self.scaled += parameters.g * (found as f64 - self.scaled.floor());
+            self.scaled = self.scaled.min(f64::from(1_u32 << self.bits));
             self.updated = delivery.now;
         }
         true

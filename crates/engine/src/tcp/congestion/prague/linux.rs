@@ -34,7 +34,7 @@ const OFFSET_SHIFT: u32 = 7;
 
 control! {
     Linux(PragueParameters as parameters) {
-        share: Share = Share::new(ALPHA_BITS, 0.0, &parameters),
+        share: Share = Share::new(ALPHA_BITS, 0.0),
         /// The window in 2^-20 segments (frac_cwnd).
         fraction: u64,
         /// The rate, in bytes a second (rate_bytes).
@@ -55,13 +55,9 @@ fn product_shifted(left: u64, right: u64, shift: u32) -> u64 {
     ((u128::from(left) * u128::from(right)) >> shift) as u64
 }
 
-fn rounded(dividend: u64, divisor: u64) -> u64 {
-    (dividend + divisor / 2) / divisor
-}
-
 impl Linux {
     pub fn alpha(&self) -> f64 {
-        self.share.alpha(&self.parameters)
+        self.share.alpha()
     }
 
     fn is_independent(&self, window: &Window) -> bool {
@@ -120,12 +116,14 @@ impl Linux {
             let increase = ((acked * PACKET) << SECOND_SHIFT) / virtual_rtt.max(1);
             let cwnd = (u128::from(self.rate) * u128::from(virtual_rtt)).div_ceil(u128::from(size << SECOND_SHIFT)) as u64;
             if cwnd > 0 {
-                self.rate += rounded(increase, cwnd);
+                self.rate += (increase + cwnd / 2) / cwnd;
             }
             self.fraction = (self.fraction + acked).max(self.fraction_of_rate(window));
         } else {
-            let increase = rounded((acked * self.share.increase) << UNIT, self.fraction.max(1)) * PACKET / size;
-            self.fraction += increase.max(acked);
+            let fraction = u128::from(self.fraction.max(1));
+            let grown = (u128::from(acked * self.share.increase) << UNIT) + fraction / 2;
+            let increase = grown / fraction * u128::from(PACKET) / u128::from(size);
+            self.fraction += (increase as u64).max(acked);
             self.rate = (self.rate + acked).max(self.rate_of_fraction(window));
         }
     }
@@ -152,11 +150,11 @@ impl Linux {
             self.pacing = if is_second_half { self.rate - offset } else { self.rate + offset };
         } else {
             let most = (self.fraction >> UNIT).max(in_flight / window.mss);
-            self.rate = (kernel::rate_of_one(window, self.share.srtt) * most).max(LEAST_RATE);
+            self.rate = kernel::rate_of(most, window, self.share.srtt).max(LEAST_RATE);
             self.pacing = self.rate;
         }
         if kernel::is_far_below_threshold(window) {
-            self.pacing <<= 1;
+            self.pacing = self.pacing.saturating_mul(2);
         }
     }
 
@@ -194,11 +192,11 @@ impl CongestionControl for Linux {
                     return;
                 }
                 if self.moves_rate(window) {
-                    let alpha = self.share.fixed(&self.parameters);
+                    let alpha = self.share.fixed();
                     self.rate = (self.rate - product_shifted(self.rate, alpha, ALPHA_BITS + 1)).max(LEAST_RATE);
                     self.fraction = self.fraction_of_rate(window);
                 } else {
-                    self.fraction -= self.share.reduction(self.fraction, &self.parameters);
+                    self.fraction -= self.share.reduction(self.fraction);
                     self.rate = self.rate_of_fraction(window);
                 }
             }
@@ -232,7 +230,7 @@ impl CongestionControl for Linux {
     }
 
     fn pacing_rate(&self, _window: &Window, srtt: Duration) -> Option<Rate> {
-        (srtt > Duration::ZERO).then_some(Rate(8 * self.pacing.max(1)))
+        (srtt > Duration::ZERO).then_some(Rate(self.pacing.max(1).saturating_mul(8)))
     }
 
     fn pacing_quantum(&self, mss: u64) -> u64 {

@@ -15,7 +15,7 @@ const ALPHA_BITS: u32 = 20;
 
 control! {
     Linux2020(PragueParameters as parameters) {
-        share: Share = Share::new(ALPHA_BITS, 1.0, &parameters),
+        share: Share = Share::new(ALPHA_BITS, 1.0),
         /// What the window is to change by, in 2^-20 segments (cwnd_cnt).
         carry: i64,
         /// The window and the carry before the latest loss.
@@ -27,7 +27,7 @@ control! {
 
 impl Linux2020 {
     pub fn alpha(&self) -> f64 {
-        self.share.alpha(&self.parameters)
+        self.share.alpha()
     }
 
     /// prague_update_cwnd.
@@ -71,7 +71,7 @@ impl Linux2020 {
     fn update_rate(&mut self, window: &Window, in_flight: u64) {
         let most = segments(window).max(in_flight / window.mss);
         let doubled = u32::from(kernel::is_far_below_threshold(window));
-        self.rate = (kernel::rate_of_one(window, self.share.srtt) << doubled) * most;
+        self.rate = kernel::rate_of(most << doubled, window, self.share.srtt);
     }
 }
 
@@ -89,7 +89,7 @@ impl CongestionControl for Linux2020 {
             }
             CongestionEvent::Ecn { .. } => {
                 if self.share.may_reduce(window, &self.parameters, now) {
-                    self.carry -= self.share.reduction(segments(window) << UNIT, &self.parameters) as i64;
+                    self.carry -= self.share.reduction(segments(window) << UNIT) as i64;
                 }
             }
             CongestionEvent::Spurious => {
@@ -114,7 +114,7 @@ impl CongestionControl for Linux2020 {
     }
 
     fn pacing_rate(&self, _window: &Window, srtt: Duration) -> Option<Rate> {
-        (srtt > Duration::ZERO).then_some(Rate((8 * self.rate).max(1)))
+        (srtt > Duration::ZERO).then_some(Rate(self.rate.max(1).saturating_mul(8)))
     }
 
     fn pacing_quantum(&self, mss: u64) -> u64 {
