@@ -109,8 +109,8 @@ class Algorithm(Entry):
     one_way: bool = False
     #: Whether what it sends is the same whatever the network does, so that it is never limited by the network.
     unresponsive: bool = False
-    #: What it draws random numbers for, if it does; the rules under which alone it does; and the switches among its parameters that
-    #: make it draw some.
+    #: What it draws random numbers for, if it does; the rules under which alone it does; and the switches among its parameters
+    #: that make it draw some.
     random: str | None = None
     random_rules: str | None = None
     random_if: tuple[str, ...] = ()

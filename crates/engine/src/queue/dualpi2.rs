@@ -125,8 +125,13 @@ impl DualPi2 {
 
     /// The probability with which L4S packets are marked by their own AQM (appendix A, `laqm`).
     fn native_probability(&self, delay: Duration) -> f64 {
-        let DualPi2Parameters { minimum_threshold, range, minimum_packets, .. } = self.parameters;
-        if self.l4s.queue.packets() <= minimum_packets || delay <= minimum_threshold {
+        if self.l4s.queue.packets() <= self.parameters.minimum_packets { 0.0 } else { self.ramp(delay) }
+    }
+
+    /// The same of a queue that is long enough.
+    fn ramp(&self, delay: Duration) -> f64 {
+        let DualPi2Parameters { minimum_threshold, range, .. } = self.parameters;
+        if delay <= minimum_threshold {
             0.0
         } else if delay < minimum_threshold + range {
             (delay - minimum_threshold).seconds() / range.seconds()
@@ -174,7 +179,6 @@ impl DualPi2 {
 
     /// As Linux does (dualpi2_scalable_marking, do_step_aqm).
     fn pass_l4s_by_chance(&mut self, mut head: Queued, context: &mut Context) -> Option<Queued> {
-        let DualPi2Parameters { minimum_threshold, range, .. } = self.parameters;
         let meets_others = self.meet_others.pop_front().unwrap_or(false);
         let mut is_marked = false;
         if self.may_signal() {
@@ -185,8 +189,8 @@ impl DualPi2 {
             }
             is_marked = coupled > L4S_SATURATION || context.random.unit() < coupled;
         }
-        let over = context.now.since(head.since).seconds() - minimum_threshold.seconds();
-        is_marked |= meets_others && over > 0.0 && (over >= range.seconds() || context.random.unit() < over / range.seconds());
+        let native = if meets_others { self.ramp(context.now.since(head.since)) } else { 0.0 };
+        is_marked |= native >= 1.0 || (native > 0.0 && context.random.unit() < native);
         if is_marked && !head.packet.is_marked() {
             context.mark(&mut head.packet);
         }

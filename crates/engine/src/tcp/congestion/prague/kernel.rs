@@ -158,7 +158,9 @@ impl Share {
     /// whether it did.
     pub fn end_round(&mut self, window: &Window, parameters: &PragueParameters, delivery: &Delivery) -> bool {
         let elapsed = self.elapsed(delivery.now);
-        if delivery.una < self.round_end || (self.is_independent(window, parameters) && elapsed < parameters.virtual_rtt) {
+        if delivery.una < self.round_end
+            || (self.is_independent(window, parameters) && elapsed < parameters.virtual_rtt)
+        {
             return false;
         }
         if self.path_marks {

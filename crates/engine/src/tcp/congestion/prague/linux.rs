@@ -114,10 +114,9 @@ impl Linux {
         if self.moves_rate(window) {
             let virtual_rtt = self.virtual_rtt();
             let increase = ((acked * PACKET) << SECOND_SHIFT) / virtual_rtt.max(1);
-            let cwnd = (u128::from(self.rate) * u128::from(virtual_rtt)).div_ceil(u128::from(size << SECOND_SHIFT)) as u64;
-            if cwnd > 0 {
-                self.rate += (increase + cwnd / 2) / cwnd;
-            }
+            let bytes = u128::from(self.rate) * u128::from(virtual_rtt);
+            let cwnd = (bytes.div_ceil(u128::from(size << SECOND_SHIFT)) as u64).max(1);
+            self.rate += (increase + cwnd / 2) / cwnd;
             self.fraction = (self.fraction + acked).max(self.fraction_of_rate(window));
         } else {
             let fraction = u128::from(self.fraction.max(1));

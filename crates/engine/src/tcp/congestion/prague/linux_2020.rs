@@ -12,7 +12,6 @@ use crate::units::Rate;
 /// Bits of alpha (PRAGUE_ALPHA_BITS).
 const ALPHA_BITS: u32 = 20;
 
-
 control! {
     Linux2020(PragueParameters as parameters) {
         share: Share = Share::new(ALPHA_BITS, 1.0),
