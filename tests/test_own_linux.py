@@ -1,9 +1,11 @@
 """Unmodified congestion control modules of Linux: what is compiled against our headers runs as it does in the kernel."""
 
+import itertools
 import os
 import shutil
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import sojourn
@@ -120,6 +122,85 @@ def test_module_parameters(scenario_file: WriteScenario) -> None:
     groups = sojourn.run(path).groups
     shares = dict(groups.select("flow_group", "share_pct").rows())
     assert shares["gentle"] > 1.3 * shares["harsh"]
+
+
+#: A module that reduces its window by itself whenever that reaches 60 segments.
+REDUCING = MODULE.replace(
+    "    if (tcp_in_slow_start(tp)) {",
+    "    if (tcp_snd_cwnd(tp) >= 60) {\n        tcp_enter_cwr(sk);\n        return;\n    }\n    if (tcp_in_slow_start(tp)) {",
+)
+
+
+def test_module_reduces_its_window_by_itself(scenario_file: WriteScenario) -> None:
+    """After tcp_enter_cwr the window falls to ssthresh, 30 segments, in a round trip (RFC 6937), and grows to 60 from there."""
+    path = with_module(scenario_file, REDUCING)
+    text = path.read_text(encoding="utf-8").replace("count = 2", "count = 1").replace('"100 packets"', '"1000 packets"')
+    path.write_text(text.replace('"4 s"', '"30 s"') + '\n[probe]\nflow_series = "5 ms"\n', encoding="utf-8")
+    result = sojourn.run(path)
+    assert result.queues["drops"].sum() == 0
+    windows = (result.series.filter(pl.col("measure") == "cwnd", pl.col("time") > 5)["value"] / 1460).to_list()
+    assert 59 <= max(windows) <= 61
+    assert 29 <= min(windows) <= 31
+    # With 45 segments in the mean at 10 Mbit/s a round trip is 54 ms, and a tooth has 31 of them. Some 15 samples fall in each.
+    teeth = sum(before >= 59.5 > after for before, after in itertools.pairwise(windows))
+    assert teeth == pytest.approx(25 / (31 * 45 * 1500 * 8 / 10e6), rel=0.15)
+    falling = sum(after < before for before, after in itertools.pairwise(windows))
+    assert falling / teeth <= 60 * 1500 * 8 / 10e6 / 0.005 + 2
+
+
+def test_samples_are_in_bytes(scenario_file: WriteScenario) -> None:
+    """What an acknowledgement says to be in flight is a window in bytes: a module that grows only above two segments grows."""
+    acked = "static void mine_acked(struct sock *sk, const struct ack_sample *sample) { seen = sample->in_flight; }"
+    text = MODULE.replace("static void mine_cong_avoid", f"static u32 seen;\n{acked}\nstatic void mine_cong_avoid").replace(
+        "    .cong_avoid", "    .pkts_acked = mine_acked,\n    .cong_avoid"
+    )
+    path = with_module(scenario_file, text.replace("    if (!tcp_is_cwnd_limited(sk))", "    if (seen < 2 * tp->mss_cache)"))
+    path.write_text(path.read_text(encoding="utf-8").replace('delay = "5 ms"', 'delay = "50 ms"'), encoding="utf-8")
+    # A window of ten segments in 104 ms is 1.1 Mbit/s for each of two flows.
+    assert sojourn.run(path).runs["total_mbps"].item() > 8
+
+
+LISTS = """
+#include <linux/list.h>
+
+struct item {
+    int number;
+    struct list_head place;
+};
+
+static bool lists_hold(void)
+{
+    LIST_HEAD(head);
+    struct item items[4], *item, *next;
+    int digits = 0;
+
+    for (int number = 0; number < 4; number++) {
+        items[number].number = number + 1;
+        (number % 2 ? list_add : list_add_tail)(&items[number].place, &head);
+    }
+    list_for_each_entry(item, &head, place) /* 4 2 1 3 */
+        digits = 10 * digits + item->number;
+    list_for_each_entry_safe(item, next, &head, place)
+        if (item->number == 2)
+            list_del(&item->place);
+    list_move(&items[2].place, &head);
+    list_for_each_entry_reverse(item, &head, place) /* 1 4 3 */
+        digits = 10 * digits + item->number;
+    return digits == 4213143 && list_first_entry(&head, struct item, place) == &items[2] && !list_empty(&head);
+}
+
+static int __init mine_register(void)
+{
+    if (!lists_hold())
+        return -EINVAL;
+"""
+
+
+def test_module_has_lists(scenario_file: WriteScenario) -> None:
+    """Lists of linux/list.h have the order that list.rst says: entries are added in front or at the end, moved and taken out."""
+    text = MODULE.replace("\nstatic int __init mine_register(void)\n{\n", LISTS)
+    assert "lists_hold" in text
+    assert status(["check", str(with_module(scenario_file, text))]) == 0
 
 
 @pytest.mark.parametrize(

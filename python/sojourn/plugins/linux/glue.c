@@ -28,6 +28,7 @@ struct flow {
 	u32 held_cwnd, held_ssthresh;		   /* what it set in a hook that cannot; 0 for nothing */
 	u64 marks_seen;
 	struct marks marks[MOST_MARKS];
+	u64 reduced_from, reduced_delivered;	   /* of a reduction that the module began: the next to be sent then, and delivered since */
 	u32 is_seen;				   /* whether the module has seen this acknowledgement */
 	u32 loss_is_new;			   /* whether the latest loss may yet be a timeout's */
 };
@@ -287,7 +288,8 @@ static void see_acknowledged(struct flow *flow, u64 acked, u64 in_flight, sojour
 	struct ack_sample sample = {
 		.pkts_acked = (u32)DIV_ROUND_UP(acked, mss),
 		.rtt_us = rtt == SOJOURN_NONE ? -1 : (s32)(rtt / SOJOURN_MICROSECOND),
-		.in_flight = (u32)(in_flight / mss),
+		/* What has been delivered since the segment was sent, in bytes (tcp_clean_rtx_queue): a window. */
+		.in_flight = (u32)in_flight,
 	};
 
 	if (ops->pkts_acked)
@@ -336,7 +338,7 @@ static void grow(struct flow *flow, struct sojourn_window *window, const struct 
 	flow->credit += ack->credit;
 	acked = (u32)(flow->credit / window->mss);
 	flow->credit %= window->mss;
-	if (acked && ops->cong_avoid)
+	if (acked && ops->cong_avoid && !flow->tp.sojourn_reduction)
 		ops->cong_avoid(sk_of(flow), (u32)ack->una, acked);
 	take(flow, window);
 }
@@ -362,9 +364,13 @@ static void on_congestion(void *state, struct sojourn_window *window, const stru
 	switch (event->kind) {
 	case SOJOURN_LOSS:
 	case SOJOURN_ECN:
-		tp->prior_cwnd = tp->snd_cwnd;
-		tp->prior_ssthresh = tcp_current_ssthresh(sk);
-		tp->snd_ssthresh = ops->ssthresh(sk);
+		/* A loss within a reduction of the module's own goes on with it (tcp_enter_recovery). */
+		if (!tp->sojourn_reduction) {
+			tp->prior_cwnd = tp->snd_cwnd;
+			tp->prior_ssthresh = tcp_current_ssthresh(sk);
+			tp->snd_ssthresh = ops->ssthresh(sk);
+		}
+		tp->sojourn_reduction = SOJOURN_REDUCTION_NONE;
 		tp->high_seq = tp->snd_nxt;
 		tp->snd_cwnd_cnt = 0;
 		flow->high_seq = flow->nxt;
@@ -375,6 +381,7 @@ static void on_congestion(void *state, struct sojourn_window *window, const stru
 		break;
 	case SOJOURN_TIMEOUT:
 		flow->loss_is_new = 0;
+		tp->sojourn_reduction = SOJOURN_REDUCTION_NONE;
 		happen(flow, CA_EVENT_LOSS);
 		tp->snd_cwnd = flow->cwnd; /* Sojourn sets it */
 		set_state(flow, TCP_CA_Loss);
@@ -387,6 +394,38 @@ static void on_congestion(void *state, struct sojourn_window *window, const stru
 		break;
 	}
 	take(flow, window);
+}
+
+/* A reduction that the module began (tcp_enter_cwr): proportional rate reduction without losses (tcp_cwnd_reduction; RFC 6937,
+ * section 3), from the acknowledgement after the one with which it began. */
+static void reduce(struct flow *flow, u64 delivered)
+{
+	struct tcp_sock *tp = &flow->tp;
+	u32 mss = tp->mss_cache, in_flight = tcp_packets_in_flight(tp), sent;
+	u64 target;
+
+	if (tp->sojourn_reduction == SOJOURN_REDUCTION_BEGINS) {
+		tp->sojourn_reduction = SOJOURN_REDUCTION_GOES_ON;
+		flow->high_seq = flow->reduced_from = flow->nxt;
+		flow->reduced_delivered = 0;
+		return;
+	}
+	if (tp->sojourn_reduction != SOJOURN_REDUCTION_GOES_ON || !delivered)
+		return;
+	flow->reduced_delivered += delivered;
+	sent = (u32)((flow->nxt - flow->reduced_from) / mss);
+	target = DIV_ROUND_UP(tp->snd_ssthresh * (flow->reduced_delivered / mss), tp->prior_cwnd);
+	if (in_flight < tp->snd_ssthresh)
+		target = min_t(u64, max_t(u64, flow->reduced_delivered / mss, sent + delivered / mss) + 1, sent + tp->snd_ssthresh - in_flight);
+	tp->snd_cwnd = in_flight + (target > sent ? (u32)(target - sent) : 0);
+	if (!sent && tp->snd_cwnd == in_flight)
+		tp->snd_cwnd++;
+	/* It ends with the window at ssthresh (tcp_end_cwnd_reduction). */
+	if (flow->una >= flow->high_seq) {
+		tp->snd_cwnd = tp->snd_ssthresh;
+		tp->snd_cwnd_stamp = tcp_jiffies32;
+		tp->sojourn_reduction = SOJOURN_REDUCTION_NONE;
+	}
 }
 
 /* A recovery or reduction ends; what has arrived out of order makes for Disorder. */
@@ -444,6 +483,7 @@ static void on_delivery(void *state, struct sojourn_window *window, const struct
 	tp->packets_out = (u32)(delivery->in_flight / mss) + tp->sacked_out;
 	tp->inet_conn.icsk_ack.rcv_mss = mss;
 	tp->is_cwnd_limited = delivery->prior_in_flight + mss > window->cwnd;
+	reduce(flow, delivery->delivered);
 	if (!ops->cong_control)
 		set_pacing_rate(flow);
 	end_reduction(flow, delivery);

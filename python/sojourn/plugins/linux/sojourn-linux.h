@@ -165,6 +165,70 @@ static inline u32 int_sqrt(unsigned long x)
 #define kmalloc(size, flags) malloc(size)
 #define kfree(memory) free((void *)(memory))
 
+/* ---- Lists (Documentation/core-api/list.rst): circles in which the head has no entry ---- */
+
+#define container_of(pointer, type, member) ((type *)((char *)(pointer) - offsetof(type, member)))
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+#define LIST_HEAD_INIT(name) { &(name), &(name) }
+#define LIST_HEAD(name) struct list_head name = LIST_HEAD_INIT(name)
+
+static inline void INIT_LIST_HEAD(struct list_head *list) { list->next = list->prev = list; }
+static inline void sojourn_link(struct list_head *entry, struct list_head *before_it, struct list_head *after_it)
+{
+	entry->prev = before_it;
+	entry->next = after_it;
+	before_it->next = after_it->prev = entry;
+}
+static inline void list_add(struct list_head *entry, struct list_head *head) { sojourn_link(entry, head, head->next); }
+static inline void list_add_tail(struct list_head *entry, struct list_head *head) { sojourn_link(entry, head->prev, head); }
+static inline void list_del(struct list_head *entry)
+{
+	entry->prev->next = entry->next;
+	entry->next->prev = entry->prev;
+	entry->next = entry->prev = NULL;
+}
+static inline void list_del_init(struct list_head *entry)
+{
+	list_del(entry);
+	INIT_LIST_HEAD(entry);
+}
+static inline void list_move(struct list_head *entry, struct list_head *head)
+{
+	list_del(entry);
+	list_add(entry, head);
+}
+static inline void list_move_tail(struct list_head *entry, struct list_head *head)
+{
+	list_del(entry);
+	list_add_tail(entry, head);
+}
+static inline int list_empty(const struct list_head *head) { return head->next == head; }
+static inline int list_is_first(const struct list_head *entry, const struct list_head *head) { return entry->prev == head; }
+static inline int list_is_last(const struct list_head *entry, const struct list_head *head) { return entry->next == head; }
+static inline int list_is_singular(const struct list_head *head) { return !list_empty(head) && head->next == head->prev; }
+
+#define list_entry(pointer, type, member) container_of(pointer, type, member)
+#define list_first_entry(head, type, member) list_entry((head)->next, type, member)
+#define list_last_entry(head, type, member) list_entry((head)->prev, type, member)
+#define list_first_entry_or_null(head, type, member) (list_empty(head) ? NULL : list_first_entry(head, type, member))
+#define list_next_entry(place, member) list_entry((place)->member.next, __typeof__(*(place)), member)
+#define list_prev_entry(place, member) list_entry((place)->member.prev, __typeof__(*(place)), member)
+#define list_for_each(place, head) for ((place) = (head)->next; (place) != (head); (place) = (place)->next)
+#define list_for_each_safe(place, following, head) \
+	for ((place) = (head)->next, (following) = (place)->next; (place) != (head); (place) = (following), (following) = (place)->next)
+#define list_for_each_entry(place, head, member) \
+	for ((place) = list_first_entry(head, __typeof__(*(place)), member); &(place)->member != (head); \
+	     (place) = list_next_entry(place, member))
+#define list_for_each_entry_reverse(place, head, member) \
+	for ((place) = list_last_entry(head, __typeof__(*(place)), member); &(place)->member != (head); \
+	     (place) = list_prev_entry(place, member))
+#define list_for_each_entry_safe(place, following, head, member) \
+	for ((place) = list_first_entry(head, __typeof__(*(place)), member), (following) = list_next_entry(place, member); \
+	     &(place)->member != (head); (place) = (following), (following) = list_next_entry(following, member))
+
 /* ---- Time ---- */
 
 #ifndef HZ
@@ -357,8 +421,12 @@ struct tcp_options_received {
 	u16 saw_tstamp : 1;
 };
 
+/* Of the window, by the module itself. */
+enum sojourn_reduction { SOJOURN_REDUCTION_NONE, SOJOURN_REDUCTION_BEGINS, SOJOURN_REDUCTION_GOES_ON };
+
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
+	enum sojourn_reduction sojourn_reduction;
 	u32 snd_cwnd, snd_cwnd_cnt, snd_cwnd_clamp, snd_cwnd_used, snd_cwnd_stamp, snd_ssthresh, prior_cwnd, prior_ssthresh;
 	u32 snd_una, snd_nxt, rcv_nxt, write_seq, high_seq, copied_seq, undo_marker;
 	u32 mss_cache, advmss, max_window, snd_wnd, rcv_wnd;
@@ -579,8 +647,25 @@ static inline void tcp_reno_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 		tcp_cong_avoid_ai(tp, tp->snd_cwnd, acked);
 }
 
-/* tcp_lp and out-of-tree modules: a window reduction of their own. */
-static inline void tcp_enter_cwr(struct sock *sk) { tcp_sk(sk)->snd_ssthresh = inet_csk(sk)->icsk_ca_ops->ssthresh(sk); }
+/* A reduction that the module begins by itself: the window falls to ssthresh within a round trip (glue.c, reduce). */
+static inline void tcp_enter_cwr(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	const struct tcp_congestion_ops *ops = inet_csk(sk)->icsk_ca_ops;
+
+	tp->prior_ssthresh = 0;
+	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
+		return;
+	tp->undo_marker = 0;
+	tp->high_seq = tp->snd_nxt;
+	tp->snd_cwnd_cnt = 0;
+	tp->prior_cwnd = tp->snd_cwnd;
+	tp->snd_ssthresh = ops->ssthresh(sk);
+	if (ops->set_state)
+		ops->set_state(sk, TCP_CA_CWR);
+	inet_csk(sk)->icsk_ca_state = TCP_CA_CWR;
+	tp->sojourn_reduction = SOJOURN_REDUCTION_BEGINS;
+}
 
 /* ---- Modules ---- */
 
