@@ -480,11 +480,11 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return cache.kernels_folder()
 
 
-def invent(folder: Path, *kernels: str) -> None:
-    """Puts descriptions of kernels into a cache."""
+def invent(folder: Path, *kernels: str, own: tuple[cache.File, ...] = ()) -> None:
+    """Puts descriptions of kernels with files of their own into a cache."""
     for name in kernels:
         (folder / name).mkdir(parents=True)
-        cache.write(cache.Kernel(name, "6.1.0", 1000, "c", "k", "g", "another", "key", "source", ()))
+        cache.write(cache.Kernel(name, "6.1.0", 1000, "c", "k", "g", "another", "key", "source", (), own))
 
 
 def test_no_kernel_is_told(empty_cache: Path, scenario_file: Callable[..., Path], capsys: Capture) -> None:
@@ -634,11 +634,11 @@ def test_kernel_may_lack_dualpi2() -> None:
 
 
 def test_newer_kernel_has_dualpi2(empty_cache: Path) -> None:
-    """A kernel whose own source has DualPI2 was compiled with it, which its configuration says."""
-    invent(empty_cache, "6.17")
-    assert cache.named(None).modules == {}
-    (empty_cache / "6.17" / cache.CONFIGURATION).write_text("CONFIG_NET_SCH_DUALPI2=y\n")
-    assert "sch_dualpi2.c" in cache.named(None).modules
+    """A kernel whose own source has DualPI2 was compiled with it, which its description says."""
+    invent(empty_cache, "6.1")
+    invent(empty_cache, "6.17", own=(cache.File(cache.DUALPI2, "digest"),))
+    assert cache.named("6.1").modules == {}
+    assert cache.named("6.17").modules == {cache.DUALPI2: "digest"}
 
 
 #: A queue discipline of Linux as far as Sojourn reads it.
@@ -698,7 +698,7 @@ def test_kernel_remembers_added_files(empty_cache: Path) -> None:
     """The command that builds a kernel again names the files that were added to it."""
     invent(empty_cache, "6.1")
     kernel = cache.named(None)
-    cache.write(dataclasses.replace(kernel, added=(cache.Added("/home/me/tcp_mine.c", "0"),)))
+    cache.write(dataclasses.replace(kernel, added=(cache.File("/home/me/tcp_mine.c", "0"),)))
     again = cache.named(None)
     assert again.added[0].name == "tcp_mine.c"
     assert again.command == "sojourn linux build --source source --name 6.1 --add /home/me/tcp_mine.c"

@@ -15,7 +15,7 @@ from pathlib import Path
 from sojourn import names
 from sojourn.errors import InputError
 from sojourn.linux import cache, compiling, guest, source, tools
-from sojourn.linux.cache import Added, Kernel
+from sojourn.linux.cache import File, Kernel
 
 #: The folder of what has been compiled, until the kernel is complete.
 _OBJECTS = "objects"
@@ -63,10 +63,13 @@ def _compile(name: str, origin: Path, added: tuple[Path, ...], key: str, watch: 
     watch("configuring", 0)
     configuration = compiling.configure(tree, objects, log)
     jobs = len(os.sched_getaffinity(0))
+    for path in added:
+        watch(f"compiling {path}", 0)
+        compiling.compile_file(objects, tree, source.place(path), log, jobs)
     binary = compiling.compile_kernel(tree, objects, log, jobs, lambda compiled: watch("compiling", compiled))
     subprocess.run(["strip", "-o", str(folder / cache.KERNEL), str(binary)], check=True)
     (folder / cache.CONFIGURATION).write_text(configuration)
-    version = source.version(tree)
+    version, own = source.version(tree), source.compiled(tree, objects)
     if ours:
         shutil.rmtree(tree)
     return Kernel(
@@ -79,7 +82,8 @@ def _compile(name: str, origin: Path, added: tuple[Path, ...], key: str, watch: 
         program="",
         key=key,
         source=str(origin),
-        added=tuple(Added(str(path.resolve()), source.digest(path.read_bytes())) for path in added),
+        added=tuple(File(str(path.resolve()), source.digest(path.read_bytes())) for path in added),
+        own=tuple(File(name, digest) for name, digest in own.items()),
     )
 
 

@@ -21,8 +21,8 @@ KERNEL, SEEDED, GUEST, DESCRIPTION, LOG, CONFIGURATION = "linux", "seeded.so", "
 
 
 @dataclass(frozen=True)
-class Added:
-    """A file that was compiled with a kernel, in place of the kernel's own or besides."""
+class File:
+    """A file that was compiled with a kernel: the kernel's own, or one that was added."""
 
     path: str
     #: Of its content.
@@ -55,7 +55,9 @@ class Kernel:
     key: str
     #: What it was made from: a file or a folder, and the files added.
     source: str
-    added: tuple[Added, ...]
+    added: tuple[File, ...]
+    #: The source's own congestion controls and disciplines that are compiled in.
+    own: tuple[File, ...]
 
     @property
     def folder(self) -> Path:
@@ -64,10 +66,8 @@ class Kernel:
 
     @property
     def modules(self) -> dict[str, str]:
-        """Digests of the files that it was compiled with besides those of every kernel, by name; "" for a kernel's own file."""
-        configuration = self.folder / CONFIGURATION
-        has = configuration.is_file() and DUALPI2_OPTION in configuration.read_text().splitlines()
-        return {**({DUALPI2: ""} if has else {}), **{each.name: each.digest for each in self.added}}
+        """Digests of all congestion controls and disciplines that it was compiled with, by their files' names."""
+        return {each.name: each.digest for each in (*self.own, *self.added)}
 
     @property
     def command(self) -> str:
@@ -130,6 +130,6 @@ def named(name: str | None) -> Kernel:
 def _read(path: Path) -> Kernel | None:
     try:
         values: dict[str, Any] = json.loads(path.read_text())
-        return Kernel(**{**values, "added": tuple(Added(**each) for each in values["added"])})
+        return Kernel(**{**values, **{files: tuple(File(**each) for each in values[files]) for files in ("added", "own")}})
     except (OSError, ValueError, TypeError, KeyError):
         return None

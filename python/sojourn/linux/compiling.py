@@ -56,6 +56,11 @@ def configure(source: Path, build: Path, log: Path) -> str:
     return text
 
 
+def compile_file(build: Path, source: Path, place: Path, log: Path, jobs: int) -> None:
+    """Compiles one file of a source, and what it needs, before all others: a mistake in it should not take long to be found."""
+    _make(source, build, log, [f"-j{jobs}", str(place.with_suffix(".o"))], {})
+
+
 def compile_kernel(source: Path, build: Path, log: Path, jobs: int, on_file: Callable[[int], None]) -> Path:
     """Compiles a kernel, or goes on where that stopped, and returns its binary; ``on_file`` gets the number of files so far."""
     _make(source, build, log, [f"-j{jobs}", "linux"], {}, on_file)

@@ -50,6 +50,23 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def place(added: Path) -> Path:
+    """Where a file that is added belongs in a kernel's source."""
+    folder = next(folder for start, folder in PLACES.items() if added.name.startswith(start))
+    return Path(folder) / added.name
+
+
+def compiled(source: Path, build: Path) -> dict[str, str]:
+    """Digests of the source's congestion controls and disciplines that were compiled, by name."""
+    found = (
+        path
+        for start, folder in PLACES.items()
+        for path in sorted((source / folder).glob(f"{start}*.c"))
+        if (build / folder / path.name).with_suffix(".o").exists()
+    )
+    return {path.name: digest(path.read_bytes()) for path in found}
+
+
 def key(source: Path, added: Iterable[Path]) -> str:
     """A digest of a source, by its place and its time, and of the files that are added."""
     return _key(source, [path.name.encode() + b"\0" + path.read_bytes() for path in added])
@@ -109,11 +126,10 @@ def _check(folder: Path) -> None:
 
 
 def _add(path: Path, folder: Path) -> None:
-    place = folder / next(place for start, place in PLACES.items() if path.name.startswith(start))
-    target = place / path.name
+    target = folder / place(path)
     if not target.exists() or target.read_bytes() != path.read_bytes():
         shutil.copyfile(path, target)
-    makefile = place / "Makefile"
+    makefile = target.parent / "Makefile"
     lines = makefile.read_text()
     if not re.search(rf"\b{re.escape(path.stem)}\.o\b", lines):
         makefile.write_text(f"{lines}\nobj-y += {path.stem}.o\n")
