@@ -4,9 +4,11 @@ import dataclasses
 import itertools
 import os
 import shutil
+import signal
 import socket
 import struct
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from sojourn.backends.linux import (
     causes,
     connections,
     disciplines,
+    folders,
     machine,
     moments,
     planned,
@@ -58,6 +61,7 @@ def words(name: str, limit: Limit | None = None, **values: Any) -> str:
 
 def check(cell: Cell) -> None:
     """Looks whether Linux can do what a cell says."""
+    stack.check_profiles(cell.scenario)
     limitations = Limitations()
     try:
         plan(cell.specification, limitations)
@@ -149,6 +153,30 @@ def test_red_weight_is_exact() -> None:
         (with_link(overhead="44 B"), "network.dumbbell.bottleneck.overhead: links of the backend linux add nothing to packets"),
         (with_link(mpu="64 B"), "network.dumbbell.bottleneck.mpu: links of the backend linux add nothing to packets"),
         (with_link(framing="atm"), "network.dumbbell.bottleneck.framing: links of the backend linux add nothing to packets"),
+        (with_queue(name="drr"), "network.dumbbell.bottleneck.queue.name: DRR of Linux has a limit for each of its queues"),
+        (with_queue(name="sfq", depth=128), "network.dumbbell.bottleneck.queue.depth: SFQ of Linux has at most 127 packets"),
+        (with_queue(name="sfq", limit="16130 packets"), "network.dumbbell.bottleneck.queue.limit: SFQ of Linux has at most 1"),
+        (with_queue(name="choke", limit="65537 packets"), "network.dumbbell.bottleneck.queue.limit: CHOKe of Linux has at most "),
+        (
+            with_queue(name="choke", ecn=True, hard_drop=True, min="10 packets", max="30 packets"),
+            "network.dumbbell.bottleneck.queue.hard_drop: CHOKe of tc marks packets above max",
+        ),
+        (
+            with_queue(name="choke", limit="14 packets", min="5 packets", max="14 packets"),
+            "network.dumbbell.bottleneck.queue.limit: CHOKe of tc has a limit above max, 14 packets",
+        ),
+        (with_queue(name="sfb", ecn=False), "network.dumbbell.bottleneck.queue.ecn: SFB of Linux always marks"),
+        (with_queue(name="sfb", maximum=65536), "network.dumbbell.bottleneck.queue.maximum: SFB of Linux counts up to 65535"),
+        (with_queue(name="sfb", increment=1e-5), "network.dumbbell.bottleneck.queue.increment: SFB of Linux counts prob"),
+        (with_queue(name="sfb", penalty_rate=1.5), "network.dumbbell.bottleneck.queue.penalty_rate: SFB of Linux takes whole"),
+        (with_queue(name="tbf", burst="3 GB"), "network.dumbbell.bottleneck.queue.burst: tbf of Linux holds at most 2147483647"),
+        (scenario_data(stack="ns3-3.30"), "stack.profile: Linux has its own stack, not that of ns3-3.30; write "),
+        (
+            scenario_data(flows=[{"from": "a", "to": "b", "tcp": "cubic", "stack": "ns2-2.35"}]),
+            "flows.0.stack.profile: Linux has its own stack, not that of ns2-2.35; write ",
+        ),
+        (scenario_data(stack={"sack": False, "recovery": "reno"}), "stack.recovery: Linux without SACK has newreno"),
+        (scenario_data(stack={"recovery": "newreno"}), "stack.recovery: Linux has rack, and prr without it"),
         (with_queue(name="cake", ecn=False), "network.dumbbell.bottleneck.queue.ecn: CAKE of Linux always marks"),
         (
             scenario_data(stack={"ecn": "off"}, flows=[{"from": "a", "to": "b", "tcp": "dctcp"}]),
@@ -180,6 +208,41 @@ def test_what_linux_lacks(data: dict[str, Any], line: str) -> None:
 def test_defaults_pass(name: str) -> None:
     """No discipline that Linux has is refused for the catalogue's defaults."""
     check(Cell({}, from_data(with_queue(name=name), "test")))
+
+
+def test_connections_without_sack_pass() -> None:
+    """What the simulator asks for without SACK is what Linux has."""
+    check(Cell({}, from_data(scenario_data(stack={"sack": False, "recovery": "newreno"}), "test")))
+
+
+def test_token_bucket_counts_as_asked() -> None:
+    """A bucket's queue has its limit in bytes itself (tc-tbf(8)), one in packets in a pfifo in its place."""
+    files = {limit: specify(from_data(with_queue(name="tbf", limit=limit), "test"), 1) for limit in ("90 kB", "60 packets")}
+    in_bytes, in_packets = (plan(run, Limitations()).files["n1.tc"] for run in files.values())
+    assert "handle 10: tbf rate 1000000bit burst 125000 limit 90000\n" in in_bytes
+    assert "10: tbf rate 1000000bit burst 125000 limit 2147483647\nqdisc add dev l0 parent 10:1 pfifo limit 60\n" in in_packets
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Returns an empty folder for the folders of runs."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_left_folders_are_removed(temporary: Path) -> None:
+    """A run removes what a killed process has left, and not the folders of runs that go on."""
+    child = os.fork()
+    if not child:
+        with folders.of_run():
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    (left,) = temporary.iterdir()
+    with folders.of_run() as first:
+        assert not left.exists()
+        with folders.of_run() as second:
+            assert set(temporary.iterdir()) == {first, second}
+    assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.parametrize("stack", ["rfc", "linux-6"])
@@ -450,6 +513,7 @@ def test_percentile_is_of_bins() -> None:
 @pytest.mark.parametrize(
     ("kind", "report", "expected"),
     [
+        ("tbf", "-", causes.Told(marks=0, everything_overflows=True)),
         ("pfifo", "-", causes.Told(marks=0, everything_overflows=True)),
         ("codel", struct.pack("=9I", 1514, 3, 2, 9, 0, 4, 5, 1, 6).hex(), causes.Told(4, 11)),
         ("fq_codel", struct.pack("=10I", 0, 1514, 4, 5, 9, 9, 9, 6, 9, 7).hex(), causes.Told(11, 11)),

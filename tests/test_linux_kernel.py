@@ -129,6 +129,27 @@ def test_second_segment_is_acknowledged(backend: Linux) -> None:
         assert int(flows["rtt_samples"].sum()) / int(flows["segments_sent"].sum()) == pytest.approx(0.5, abs=0.05)
 
 
+def test_bucket_gives_its_rate(backend: Linux) -> None:
+    """Of a full queue a token bucket lets its rate pass and, once, its bucket, and it holds no more than its limit."""
+    queue = {"name": "tbf", "rate": "4 Mbit/s", "burst": "30 kB", "limit": "40 packets"}
+    flows = [{"from": "a", "to": "b", "tcp": {"name": "cbr", "rate": "8 Mbit/s", "packet_size": "1500 B"}}]
+    data = scenario_data(flows=flows)
+    data["network"]["dumbbell"]["bottleneck"]["queue"] = queue
+    found = queue_of(backend, from_data(data, "test"))
+    assert found["bytes_sent"] * 8 / 3 == pytest.approx(4e6, rel=0.005)
+    assert found["max_packets"] == 40
+    assert found["drops"] == found["drops_overflow"] > 0
+
+
+def test_losses_without_sack_are_mended(backend: Linux) -> None:
+    """Without SACK connections recover as RFC 6582 says: the link stays busy, and nothing is sent twice that arrived once."""
+    data = scenario_data(stack={"profile": "linux-6", "sack": False, "duplicate_sack": False, "recovery": "newreno"})
+    data["network"]["dumbbell"]["bottleneck"]["queue"] = {"name": "droptail", "limit": "20 packets"}
+    run = sojourn.run(from_data(data, "test"), backend=backend)
+    assert run.queues["utilisation"][0] == pytest.approx(1.0, abs=0.05)
+    assert 0 < run.queues["drops"][0] <= run.flows["retransmissions"].sum() + 20
+
+
 def test_header_size_counts(backend: Linux) -> None:
     """Bytes at the link are those of the specification: packets with headers of 54 bytes are 1514 bytes long."""
     queue = queue_of(backend, scenario(stack={"profile": "linux-6", "header_size": "54 B"}))
@@ -504,8 +525,8 @@ def test_panic_is_told(backend: Linux, monkeypatch: pytest.MonkeyPatch) -> None:
         backend.run(Cell({}, scenario()).specification)
 
 
-def test_killed_sojourn_leaves_nothing(tmp_path: Path) -> None:
-    """When Sojourn itself is killed, its kernel and the guest's processes end too."""
+def test_killed_sojourn_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When Sojourn itself is killed, its kernel and the guest's processes end too, and the next run removes its folder."""
     file = tmp_path / "long.toml"
     file.write_text(
         'name = "long"\nduration = "1000 s"\n[[network.links]]\nfrom = "a"\nto = "b"\nrate = "10 Mbit/s"\n'
@@ -526,6 +547,11 @@ def test_killed_sojourn_leaves_nothing(tmp_path: Path) -> None:
     while kernels_running(folder) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert kernels_running(folder) == []
+    left = list(folder.iterdir())
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    sojourn.run(scenario(duration="100 ms", warm_up="0 s"), backend=Linux(KERNELS[0].name))
+    assert left
+    assert list(folder.iterdir()) == []
 
 
 def test_names_find_kernels() -> None:

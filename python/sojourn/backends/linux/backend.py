@@ -12,7 +12,7 @@ import polars as pl
 
 from sojourn import _engine, specification
 from sojourn.backends.identity import Identity
-from sojourn.backends.linux import captures, connections, machine, reading
+from sojourn.backends.linux import captures, connections, machine, reading, stack
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.machine import Machine
 from sojourn.backends.linux.moments import WatchedRun
@@ -49,6 +49,7 @@ class Linux:
         return Identity(f"{PREFIX}:{self._kernel.name}", self._kernel.version, _digest(self._kernel))
 
     def check(self, run: RunSpecification, given: Given, /) -> None:
+        stack.check_profiles(given.scenario)
         limitations = Limitations()
         try:
             translated = plan(run, limitations, self._kernel.modules)

@@ -20,7 +20,7 @@ class Told:
 
 
 #: Disciplines that drop only when they are full and mark nothing.
-_FIFOS = ("pfifo", "bfifo", "pfifo_head_drop", "sfq")
+_FIFOS = ("pfifo", "bfifo", "pfifo_head_drop", "sfq", "tbf")
 
 #: The places, among the 32-bit numbers of a report, of drops for want of room and of marks; those of several reasons add up.
 _PLACES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {

@@ -17,6 +17,12 @@ from sojourn.backends.linux.units import microseconds, milliseconds
 #: Packets and bytes of a queue without a limit: nothing fills it.
 ENDLESS_PACKETS, ENDLESS_BYTES = 10_000_000, 2**31 - 1
 
+#: SFB's lengths of bins are 16 bits, and its probabilities 16 bits after the point (net/sched/sch_sfb.c, struct sfb_bucket).
+_SFB_MOST = 65535
+
+#: SFQ's packets of a queue, and as many queues (net/sched/sch_sfq.c, SFQ_MAX_DEPTH).
+_SFQ_MOST = 127
+
 #: PIE's gains are sixteenths, up to 32 of them (tc-pie(8); net/sched/sch_pie.c, pie_change).
 PIE_STEPS, PIE_MOST = 16, 32
 
@@ -62,9 +68,17 @@ Words = Callable[[Parameters, Limit, Place], list[object]]
 
 def words(name: str, parameters: Parameters, limit: Limit, place: Place) -> str:
     """A discipline as ``tc qdisc add ...`` takes it, after the handle."""
+    if name == "drr":
+        # Each class has a queue of its own and nothing is common to all (net/sched/sch_drr.c, drr_enqueue).
+        raise Impossible("queue.name", "DRR of Linux has a limit for each of its queues and none for all of them; sfq has one")
     if name not in DISCIPLINES:
         raise Impossible("queue.name", f"Linux has no {name} (it has {', '.join(DISCIPLINES)})")
     return " ".join(str(word) for word in DISCIPLINES[name](parameters, limit, place))
+
+
+def below(name: str, limit: Limit) -> str | None:
+    """What a discipline has in place of its own queue, as ``tc`` takes it: tbf's counts bytes."""
+    return f"pfifo limit {limit.packets}" if name == "tbf" and limit.packets is not None else None
 
 
 def fixed(place: Place, parameters: Parameters, name: str, *allowed: object, why: str) -> None:
@@ -197,16 +211,37 @@ def _red(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
     return ["red", "limit", limit.in_bytes(size), "min", least, "max", most, "avpkt", size, *settings]
 
 
+def _clamped(place: Place, limit: int, most: int, discipline: str) -> int:
+    """A limit in packets, which Linux cuts off."""
+    if limit > most:
+        place.note("limit", f"{discipline} of Linux has at most {most} packets")
+    return min(limit, most)
+
+
 def _choke(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
     fixed(place, parameters, "queue_in_bytes", False, why="CHOKe of Linux measures the queue in packets")
     least, most, settings = _red_settings(parameters, place, "CHOKe")
     size = parameters["mean_packet_size"]
-    # tc-choke(8): limits are in packets; the kernel refuses more than 65536 (net/sched/sch_choke.c, CHOKE_MAX_QUEUE).
-    packets = min(limit.in_packets("choke"), 65536)
-    return ["choke", "limit", packets, "min", round(least / size), "max", round(most / size), *settings]
+    if parameters["ecn"] and parameters["hard_drop"]:
+        place.note("hard_drop", "CHOKe of tc marks packets above max")
+    # tc-choke(8): limits are in packets; the kernel refuses more (net/sched/sch_choke.c, CHOKE_MAX_QUEUE).
+    packets, maximum = _clamped(place, limit.in_packets("choke"), 65536, "CHOKe"), round(most / size)
+    if packets <= maximum:
+        # iproute2's tc/q_choke.c, choke_parse_opt.
+        raise Impossible("queue.limit", f"CHOKe of tc has a limit above max, {maximum} packets")
+    return ["choke", "limit", packets, "min", round(least / size), "max", maximum, *settings]
 
 
-def _sfb(parameters: Parameters, limit: Limit, _: Place) -> list[object]:
+def _sfb(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
+    fixed(place, parameters, "ecn", True, why="SFB of Linux always marks packets that can be marked")
+    for name in ("bin_size", "maximum"):
+        if parameters[name] > _SFB_MOST:
+            place.note(name, f"SFB of Linux counts up to {_SFB_MOST} packets in a bin")
+    for name in ("increment", "decrement"):
+        if 0 < parameters[name] < 1 / _SFB_MOST:
+            place.note(name, f"SFB of Linux counts probabilities in steps of 1/{_SFB_MOST}")
+    if parameters["penalty_rate"] != round(parameters["penalty_rate"]):
+        place.note("penalty_rate", "SFB of Linux takes whole packets a second")
     return [
         *("sfb", "rehash", milliseconds(parameters["rehash_interval"]), "db", milliseconds(parameters["warmup_time"])),
         *("limit", limit.in_packets("sfb"), "max", parameters["maximum"], "target", parameters["bin_size"]),
@@ -215,20 +250,30 @@ def _sfb(parameters: Parameters, limit: Limit, _: Place) -> list[object]:
     ]
 
 
-def _sfq(parameters: Parameters, limit: Limit, _: Place) -> list[object]:
+def _sfq(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
     queues = parameters["queues"]
     if queues & (queues - 1):
         raise Impossible("queue.queues", "SFQ of Linux has a power of two of queues")
     period = parameters["perturbation"]
     if period % 10**12:
         raise Impossible("queue.perturbation", "SFQ of Linux takes whole seconds")
-    depth = min(parameters["depth"], 127)
+    if parameters["depth"] > _SFQ_MOST:
+        place.note("depth", f"SFQ of Linux has at most {_SFQ_MOST} packets in a queue")
+    depth = min(parameters["depth"], _SFQ_MOST)
     # net/sched/sch_sfq.c: at most depth times 127 flows, and SFQ_MAX_FLOWS is below 65536.
-    packets = min(limit.in_packets("sfq"), depth * 127)
+    packets = _clamped(place, limit.in_packets("sfq"), depth * _SFQ_MOST, "SFQ")
     return [
-        *("sfq", "limit", packets, "depth", depth, "quantum", parameters["quantum"], "divisor", queues, "flows", 127),
+        *("sfq", "limit", packets, "depth", depth, "quantum", parameters["quantum"], "divisor", queues, "flows", _SFQ_MOST),
         *("perturb", period // 10**12),
     ]
+
+
+def _tbf(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
+    if parameters["burst"] > ENDLESS_BYTES:
+        place.note("burst", f"tbf of Linux holds at most {ENDLESS_BYTES} bytes")
+    most = min(parameters["burst"], ENDLESS_BYTES)
+    size = ENDLESS_BYTES if limit.packets is not None else limit.in_bytes(place.mtu)
+    return ["tbf", "rate", f"{parameters['rate']}bit", "burst", most, "limit", size]
 
 
 #: CAKE's names of what a link is shared between.
@@ -278,5 +323,6 @@ DISCIPLINES: dict[str, Words] = {
     "choke": _choke,
     "sfb": _sfb,
     "sfq": _sfq,
+    "tbf": _tbf,
     "cake": _cake,
 }

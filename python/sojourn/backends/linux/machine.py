@@ -4,13 +4,12 @@ import contextlib
 import os
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from sojourn.backends.linux import processors
+from sojourn.backends.linux import folders, processors
 from sojourn.errors import RunCancelled, RunFailed
 from sojourn.linux import cache
 from sojourn.linux.cache import Kernel
@@ -79,8 +78,7 @@ class Machine:
 @contextlib.contextmanager
 def started(kernel: Kernel, files: Mapping[str, str], memory: int, seed: int) -> Iterator[Machine]:
     """Has a kernel carry out a plan with so much memory, in MiB; at the end nothing of it is left."""
-    with tempfile.TemporaryDirectory(prefix="sojourn-linux-") as name:
-        folder = Path(name)
+    with folders.of_run() as folder:
         for path, content in files.items():
             (folder / path).write_text(content)
         (folder / "guest").symlink_to(kernel.folder / cache.GUEST)

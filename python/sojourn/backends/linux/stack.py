@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from sojourn.backends.linux.limits import Limitations
 from sojourn.backends.linux.units import milliseconds, nanoseconds
 from sojourn.catalogue import Value
+from sojourn.errors import InputError
+from sojourn.scenario.model import Scenario
 
 #: Settings that Linux has one value for, and that value (include/net/tcp.h unless another file is named).
 CONSTANT: dict[str, tuple[Value, str]] = {
@@ -41,8 +43,13 @@ CONSTANT: dict[str, tuple[Value, str]] = {
     "flight_size": ("window", "the congestion window (tcp_reno_ssthresh)"),
 }
 
-#: The sysctls of loss recoveries that Linux has: RACK and tail loss probes, or neither.
+#: The sysctls of loss recoveries that Linux has: RACK and tail loss probes, or neither; without SACK RFC 6582's, with reductions
+#: by PRR (tcp_input.c, tcp_is_reno).
 _RECOVERY = {"rack": (1, 3), "prr": (0, 0)}
+_WITHOUT_SACK = "newreno"
+
+#: How the profiles of simulators begin: no kernel has their stacks.
+_SIMULATORS = ("ns2", "ns3")
 
 #: What the buffers of a socket are at least, and what the receive buffer begins with: Linux's defaults (tcp_rmem in
 #: ip-sysctl.rst). If it began with its full size, thousands of segments would be acknowledged at once, one by one, while the
@@ -60,14 +67,28 @@ _COMPRESSED_ACKNOWLEDGEMENTS = 44
 _WINDOW_OF_BUFFER = 2
 
 
+def check_profiles(scenario: Scenario) -> None:
+    """Refuses the profile of another stack than a kernel's: most of what it says would be left out without a word.
+
+    Raises:
+        InputError: somebody asked for one.
+    """
+    named = {"stack": scenario.stack, **{f"flows.{place}.stack": flows.stack for place, flows in enumerate(scenario.flows)}}
+    for key, chosen in named.items():
+        if chosen is not None and chosen.profile is not None and chosen.profile.startswith(_SIMULATORS):
+            raise InputError(f'{key}.profile: Linux has its own stack, not that of {chosen.profile}; write "linux-6" or "rfc"')
+
+
 def sysctls(stack: Mapping[str, Value], algorithm: str, limitations: Limitations) -> dict[str, str]:
     """The settings of a host whose flows have this stack and this congestion control, by their path below ``net/ipv4``."""
     for name, (value, what) in CONSTANT.items():
         if stack[name] != value:
             limitations.note(f"stack.{name}", f"Linux has {what}")
     recovery = str(stack["recovery"])
-    if recovery not in _RECOVERY:
+    if recovery not in _RECOVERY and stack["sack"]:
         limitations.note("stack.recovery", "Linux has rack, and prr without it")
+    elif recovery not in (*_RECOVERY, _WITHOUT_SACK):
+        limitations.note("stack.recovery", f"Linux without SACK has {_WITHOUT_SACK}")
     if stack["ecn"] == "accurate" and algorithm != "dctcp":
         limitations.note("stack.ecn", "Linux has classic ECN, and DCTCP's echo with DCTCP only")
     asks = int(stack["ecn_syn_retries"])  # type: ignore[arg-type]

@@ -113,12 +113,12 @@ def build(
         if link["queue"] is not None:
             place = Place(link["rate"], mtu, limitations)
             made = direct.translate(link["queue"], limits[index], place, added)
-            words = None
+            made_by_tc: list[str] = []
             if made is not None:
                 batches.direct.append((devices.origin, devices.out, made))
             else:
-                words = disciplines.words(link["queue"]["name"], link["queue"]["parameters"], limits[index], place)
-            batches.tc[devices.origin] += _queue(devices.out, link, words, overhead)
+                made_by_tc = _discipline(devices.out, link["queue"], limits[index], place)
+            batches.tc[devices.origin] += [*_shaper(devices.out, link, overhead), *made_by_tc]
             redirect = f"filter add dev a{index} ingress matchall action mirred egress redirect dev b{index}"
             batches.tc[WIRE] += [f"qdisc add dev a{index} clsact", redirect]
         if devices.wire is not None:
@@ -229,11 +229,19 @@ def _create(batches: Batches, index: int, devices: LinkDevices, mtu: int, has_qu
         batches.ip[devices.origin].append(f"link set {copy} up arp off")
 
 
-def _queue(device: str, link: dict[str, Any], words: str | None, overhead: int) -> list[str]:
+def _shaper(device: str, link: Mapping[str, Any], overhead: int) -> list[str]:
     return [
         f"qdisc add dev {device} root handle 1: stab overhead {overhead} linklayer ethernet htb default 1",
         f"class add {_rate_class(device, link)}",
-        *([] if words is None else [f"qdisc add dev {device} parent 1:1 handle 10: {words}"]),
+    ]
+
+
+def _discipline(device: str, queue: Mapping[str, Any], limit: Limit, place: Place) -> list[str]:
+    words = disciplines.words(queue["name"], queue["parameters"], limit, place)
+    below = disciplines.below(queue["name"], limit)
+    return [
+        f"qdisc add dev {device} parent 1:1 handle 10: {words}",
+        *([] if below is None else [f"qdisc add dev {device} parent 10:1 {below}"]),
     ]
 
 
