@@ -3,6 +3,7 @@
 mod bare_loop;
 mod columns;
 mod exports;
+mod generator;
 mod hashes;
 mod packetdrill;
 mod plugins;
@@ -245,6 +246,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     plugins::register(module)?;
     module.add_class::<exports::Connections>()?;
     module.add_class::<Cancellation>()?;
+    module.add_class::<generator::Generator>()?;
     module.add_class::<stepping::Stepping>()?;
     module.add("SpecificationError", module.py().get_type::<SpecificationError>())?;
     module.add("Cancelled", module.py().get_type::<Cancelled>())?;

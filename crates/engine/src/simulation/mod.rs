@@ -7,6 +7,7 @@ mod census;
 mod ended;
 mod flow;
 mod flows;
+mod generator;
 mod group;
 mod ideal;
 mod look;
@@ -41,6 +42,7 @@ use plan::Plan;
 
 pub use build::check;
 pub use census::Census;
+pub use generator::{Command, Generator, Happening};
 pub use ideal::Ideal;
 pub use memory::memory;
 pub use plan::{Layout, base_round_trips, carried, flow_starts, layout, loads, long_lived};
