@@ -11,16 +11,16 @@ from sojourn.linux import archive, tools
 from sojourn.linux.archive import Entry
 
 #: Sojourn's program, of these files.
-PROGRAM = ("main.c", "flow.c", "queue.c", "tap.c", "capture.c")
+PROGRAM = ("main.c", "flow.c", "seen.c", "session.c", "queue.c", "tap.c", "capture.c")
 HEADERS = ("guest.h",)
 
 #: Folders that exist before anything is mounted.
 FOLDERS = ("bin", "dev", "host", "proc", "run", "sys", "tmp", "usr", "usr/bin")
 
 
-#: The guest's first process, and what is loaded before the kernel's libraries: it seeds random numbers, and restores registers of
-#: processes that the kernel does not know.
-INIT, LOADED = "init.sh", ("seeded.c", "registers.c")
+#: The guest's first process, and what is loaded before the kernel's libraries: it seeds random numbers, restores registers of
+#: processes that the kernel does not know, and asks the host.
+INIT, LOADED = "init.sh", ("seeded.c", "registers.c", "asked.c")
 
 
 def source(name: str) -> bytes:

@@ -88,7 +88,8 @@ class Linux:
             translated = plan(run, Limitations(), self._kernel.modules, besides)
         except Impossible as problem:
             raise InputError(str(problem)) from None
-        return translated, machine.started(self._kernel, translated.files, translated.memory, run["seed"])
+        started = machine.started(self._kernel, translated.files, translated.memory, run["seed"], translated.answer)
+        return translated, started
 
     def _result(self, run: RunSpecification, translated: Plan, carried_out: Machine) -> RunResult:
         for _ in carried_out.looks(run["duration"] / PICOSECONDS, self._cancelled):

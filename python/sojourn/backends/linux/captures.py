@@ -1,7 +1,8 @@
 """What a guest captured at the near end of a link: packets as they were but for their ports, in order of time.
 
 In the guest both ends of a flow have a port of its number, which may be some service's. Here they are those of the simulator's
-captures: the sender's is one that nobody has registered (RFC 6335, section 6), the receiver's is discard.
+captures: the sender's is one that nobody has registered (RFC 6335, section 6), the receiver's is discard. Of connections that
+come and go the end that opens them keeps its port, which is below those of the other flows.
 """
 
 import struct
@@ -38,10 +39,16 @@ def packets(run: RunSpecification, link: int, folder: Path) -> Iterator[Packet]:
     for time, leaves, length, content in both:
         if time >= end:
             return
-        flow = int.from_bytes(content[_ENDS][:2]) - _GUESTS_FIRST_PORT
-        if 0 <= flow < len(senders):
+        source, target = content[_ENDS][:2], content[_ENDS][2:]
+        flows = [int.from_bytes(port) - _GUESTS_FIRST_PORT for port in (source, target)]
+        flow = next((flow for flow in flows if 0 <= flow < len(senders)), None)
+        if flow is None:
+            continue
+        if source == target:
             ports = _ports(flow, content[_SOURCE] == senders[flow])
-            yield time, leaves, length, content[: _ENDS.start] + ports + content[_ENDS.stop :]
+        else:
+            ports = _DISCARD.to_bytes(2) + target if flow == flows[0] else source + _DISCARD.to_bytes(2)
+        yield time, leaves, length, content[: _ENDS.start] + ports + content[_ENDS.stop :]
 
 
 def _ports(flow: int, is_sent: bool) -> bytes:

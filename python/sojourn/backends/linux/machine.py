@@ -9,7 +9,8 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from sojourn.backends.linux import folders, processors
+from sojourn.backends.linux import answers, folders, processors
+from sojourn.backends.linux.answers import Answer
 from sojourn.errors import RunCancelled, RunFailed
 from sojourn.linux import cache
 from sojourn.linux.cache import Kernel
@@ -76,30 +77,33 @@ class Machine:
 
 
 @contextlib.contextmanager
-def started(kernel: Kernel, files: Mapping[str, str], memory: int, seed: int) -> Iterator[Machine]:
-    """Has a kernel carry out a plan with so much memory, in MiB; at the end nothing of it is left."""
+def started(kernel: Kernel, files: Mapping[str, str], memory: int, seed: int, answer: Answer | None = None) -> Iterator[Machine]:
+    """Has a kernel carry out a plan with so much memory, in MiB, whose guest is answered; at the end nothing of it is left."""
     with folders.of_run() as folder:
         for path, content in files.items():
             (folder / path).write_text(content)
         (folder / "guest").symlink_to(kernel.folder / cache.GUEST)
-        with (folder / "console").open("wb") as console:
-            process = subprocess.Popen(
-                _command(kernel, memory),
-                cwd=folder,
-                env={
-                    **{"PATH": os.defpath, "HOME": str(folder), "TMPDIR": str(memory_folder())},
-                    **{"LD_PRELOAD": str(kernel.folder / cache.SEEDED), "SOJOURN_SEED": str(seed)},
-                },
-                stdin=subprocess.DEVNULL,
-                stdout=console,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        try:
-            with processors.on_one(process.pid):
-                yield Machine(folder, process)
-        finally:
-            _end(process)
+        with answers.given(answer, folder) as (to_ask, asked):
+            with (folder / "console").open("wb") as console:
+                process = subprocess.Popen(
+                    _command(kernel, memory),
+                    cwd=folder,
+                    env={
+                        **{"PATH": os.defpath, "HOME": str(folder), "TMPDIR": str(memory_folder())},
+                        **{"LD_PRELOAD": str(kernel.folder / cache.SEEDED), "SOJOURN_SEED": str(seed)},
+                        **to_ask,
+                    },
+                    stdin=subprocess.DEVNULL,
+                    stdout=console,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    pass_fds=asked,
+                )
+            try:
+                with processors.on_one(process.pid):
+                    yield Machine(folder, process)
+            finally:
+                _end(process)
 
 
 def _command(kernel: Kernel, memory: int) -> list[str]:

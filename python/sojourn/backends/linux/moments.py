@@ -110,6 +110,8 @@ class Reader:
 
     def _flow(self, number: int, values: dict[str, str]) -> dict[str, object]:
         flow = self._plan.flows[number]
+        if flow.is_generated:
+            return {"bytes_delivered": int(values["received"])}
         if not flow.is_tcp:
             return {"bytes_delivered": int(values["received"]) * flow.entry["source"]["parameters"]["packet_size"]}
         rtt = int(values["rtt"]) / NANOSECONDS or None

@@ -8,6 +8,7 @@ from typing import Any
 from sojourn import _engine, specification
 from sojourn.backends.linux import algorithms, stack, topology, traffic
 from sojourn.backends.linux.algorithms import Added
+from sojourn.backends.linux.answers import Answer
 from sojourn.backends.linux.disciplines import Limit
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.topology import LinkDevices, address, node
@@ -23,6 +24,9 @@ TOOLS = "/usr/bin"
 #: The guest's memory: what it needs at least, and for each flow, in MiB. Memory that is not used costs a sixtieth.
 _LEAST_MEMORY, _MEMORY_OF_FLOW = 1024, 4
 
+
+#: The least that IPv4 needs (RFC 791, section 3.2).
+_LEAST_MTU = 68
 
 #: Files of captured packets, of those that leave over a link and those that arrive over the link back.
 SENT, ARRIVED = "capture-sent", "capture-arrived"
@@ -60,6 +64,13 @@ class Plan:
     queues: tuple[int, ...]
     #: Hosts from which just one flow sends: what they count is what this flow did.
     single_senders: Mapping[int, int]
+    #: What says when its flows have which connections or packets, and makes their transfers; none if it has nothing to say.
+    generator: _engine.Generator | None
+
+    @property
+    def answer(self) -> Answer | None:
+        """What the guest is answered, if it asks."""
+        return self.generator.tell if self.generator is not None and any(flow.is_generated for flow in self.flows) else None
 
 
 def plan(
@@ -86,11 +97,12 @@ def plan(
     paths = _paths(run, ways)
     extra = extra_headers(run, flows)
     overhead = extra - topology.ETHERNET_HEADER
-    mtu = max(_packet_size(run, flow) - (0 if flow.is_tcp else extra) for flow in flows)
+    mtu = max(_LEAST_MTU, *(_packet_size(run, flow) - (0 if flow.is_tcp else extra) for flow in flows))
+    sent, answered = _tapped(flows)
     tcp = [flow for flow in flows if flow.is_tcp]
     longest = run["sender_overhead"]
-    first_links = {paths[flow.ends][0]: longest if _stack(run, flow)[chance.SWITCH] else 0 for flow in flows}
-    last_links = {paths[flow.back][-1] for flow in tcp}
+    first_links = {paths[ends][0]: longest if _stack(run, flow)[chance.SWITCH] else 0 for ends, flow in sent}
+    last_links = {paths[ends][-1] for ends in answered}
     batches, devices = topology.build(links, mtu, overhead, first_links, limits, limitations, added, besides.capture)
     _addresses_and_routes(run, flows, paths, devices, batches, limitations)
     queues = tuple(index for index, link in enumerate(links) if link["queue"] is not None)
@@ -115,7 +127,16 @@ def plan(
     ]
     files |= {"plan": "\n".join(lines) + "\n", **_network(run, batches)}
     memory = _LEAST_MEMORY + _MEMORY_OF_FLOW * len(flows)
-    return Plan(files, memory, flows, measured, senders)
+    has_transfers = any(flow.is_generated or flow.entry["size"] is not None for flow in flows)
+    generator = _engine.Generator(specification.text(run)) if has_transfers else None
+    return Plan(files, memory, flows, measured, senders, generator)
+
+
+def _tapped(flows: tuple[Flow, ...]) -> tuple[list[tuple[tuple[int, int], Flow]], list[tuple[int, int]]]:
+    """Between which hosts data go, each with a flow of theirs, and between which the acknowledgements: in sessions both ways."""
+    sent = [(flow.ends, flow) for flow in flows] + [(flow.back, flow) for flow in flows if flow.is_tcp and flow.is_session]
+    answered = [flow.back for flow in flows if flow.is_tcp] + [flow.ends for flow in flows if flow.is_tcp and flow.is_session]
+    return sent, answered
 
 
 def _paths(run: RunSpecification, ways: list[tuple[list[int], list[int]]]) -> dict[tuple[int, int], list[int]]:
@@ -144,7 +165,7 @@ def extra_headers(run: RunSpecification, flows: tuple[Flow, ...]) -> int:
 def _packet_size(run: RunSpecification, flow: Flow) -> int:
     if flow.is_tcp:
         return stack.packet_size(_stack(run, flow))
-    return int(flow.entry["source"]["parameters"]["packet_size"])
+    return traffic.largest_packet(run, flow)
 
 
 def _stack(run: RunSpecification, flow: Flow) -> Mapping[str, Any]:
@@ -204,16 +225,27 @@ def _settings(run: RunSpecification, flows: tuple[Flow, ...], translate: Transla
 
 def _flow(run: RunSpecification, flow: Flow, extra: int, mtu: int, translate: Translate) -> str:
     sender, receiver = flow.ends
-    kind = "tcp" if flow.is_tcp else "udp"
+    kinds = ("connections", "datagrams") if flow.is_generated else ("tcp", "udp")
+    kind = kinds[0 if flow.is_tcp else 1]
     ends = f"{node(sender)} {node(receiver)} {address(sender)} {address(receiver)}"
-    line = f"flow {kind} {ends} {flow.start} {flow.stop}"
+    # The codepoint stands above the two bits of ECN (RFC 3168, section 5).
+    tos = flow.entry.get("dscp", 0) << 2
+    line = f"flow {kind} {ends} {flow.start} {0 if flow.is_generated else flow.stop} {tos}"
+    if not flow.is_tcp and flow.is_generated:
+        headers = traffic.UDP_HEADERS + extra
+        traffic.check_packets(flow, headers)
+        return f"{line} {headers}"
     if not flow.is_tcp:
         return f"{line} {traffic.cbr(run, flow, extra)}"
     used = _stack(run, flow)
     module, _ = translate(flow.entry["source"])
     own = stack.packet_size(used) - topology.INTERNET_HEADERS
     segment = 0 if own + topology.INTERNET_HEADERS == mtu else own
-    return f"{line} {module} {flow.entry['size'] or 0} {segment} {int(bool(used['pacing']))}"
+    paced = int(bool(used["pacing"]))
+    reading_rate = int(used["reading_rate"]) // 8
+    if flow.is_generated:
+        return f"{line} {module} {segment} {paced} {int(flow.is_session)} {reading_rate}"
+    return f"{line} {module} {flow.entry['size'] or 0} {segment} {paced} {reading_rate}"
 
 
 def _queue(number: int, devices: LinkDevices, overhead: int) -> str:
@@ -244,11 +276,12 @@ def way_back(run: RunSpecification, link: int) -> int | None:
 
 
 def _single_senders(tcp: list[Flow]) -> dict[int, int]:
-    """The host of each flow that is the only one to send from it."""
-    hosts: dict[int, list[int]] = {}
+    """The host of each flow that is the only one to send from it; those of sessions send from both of their hosts."""
+    hosts: dict[int, list[Flow]] = {}
     for flow in tcp:
-        hosts.setdefault(flow.entry["from"], []).append(flow.number)
-    return {numbers[0]: host for host, numbers in hosts.items() if len(numbers) == 1}
+        for host in flow.ends if flow.is_session else flow.ends[:1]:
+            hosts.setdefault(host, []).append(flow)
+    return {flows[0].number: host for host, flows in hosts.items() if len(flows) == 1 and not flows[0].is_session}
 
 
 def _events(links: list[dict[str, Any]], devices: list[LinkDevices], overhead: int) -> tuple[list[str], dict[str, str]]:

@@ -9,11 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import polars as pl
+
 from sojourn.backends.linux import causes
 from sojourn.backends.linux.plan import Plan
 from sojourn.backends.linux.topology import node
+from sojourn.backends.linux.traffic import Flow
 from sojourn.backends.linux.units import NANOSECONDS, nanoseconds
-from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, RunResult, frame
+from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, TRANSFERS, RunResult, frame
 from sojourn.specification import RunSpecification, link_name, mean_rate
 
 #: Bins of times: bin 0 ends at a microsecond; each other one ends at this multiple of the end of the one before (queue.c).
@@ -73,7 +76,8 @@ def records(text: str) -> Records:
 def result(run: RunSpecification, plan: Plan, text: str) -> RunResult:
     """The frames of a run."""
     found = records(text)
-    flows = [_flow(run, plan, found, number) for number in range(len(plan.flows))]
+    generated = _generated(run, plan, found)
+    flows = [_flow(run, plan, found, number) | generated.of(plan.flows[number]) for number in range(len(plan.flows))]
     measured = plan.queues if run["probe"]["queue_statistics"] else ()
     queues = [_queue(run, found, number, link) for number, link in enumerate(measured)]
     names = [link_name(run, run["links"][link]) for link in plan.queues]
@@ -82,9 +86,64 @@ def result(run: RunSpecification, plan: Plan, text: str) -> RunResult:
         queues=frame(_columns(queues, QUEUES), QUEUES),
         queue_series=frame(_queue_series(found, names, measured=bool(measured)), QUEUE_SERIES),
         flow_series=frame(_flow_series(found), FLOW_SERIES),
+        transfers=generated.transfers(),
         events=_sum(found, "total_arrivals", "queue"),
         data_packets_delivered=_sum(found, "segments", "receiver", "end"),
     )
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What the engine knows of a run's flows and transfers: see ``Plan.generator``."""
+
+    frames: Mapping[str, Mapping[str, list[Any]]]
+
+    def of(self, flow: Flow) -> dict[str, Any]:
+        """What it knows better of a flow than the kernel."""
+        if not self.frames:
+            return {}
+        row = {name: values[flow.number] for name, values in self.frames["flows"].items()}
+        if not flow.is_generated:
+            return {name: row[name] for name in _TRANSFERS}
+        if flow.is_tcp:
+            return {
+                name: value
+                for name, value in row.items()
+                if name in (*_TRANSFERS, "start", "stopped") or name.startswith("video_")
+            }
+        return {name: value for name, value in row.items() if name not in _OF_KERNEL}
+
+    def transfers(self) -> pl.DataFrame:
+        """All transfers. Of connections that end Linux does not tell how often a timer expired."""
+        if not self.frames:
+            return TRANSFERS.to_frame()
+        columns = dict(self.frames["transfers"])
+        told = zip(columns["kind"], columns["timeouts"], strict=True)
+        return frame({**columns, "timeouts": [None if kind == "transfer" else count for kind, count in told]}, TRANSFERS)
+
+
+#: What the engine knows of any flow's transfers, and what the kernel knows better even of packets that the engine generates.
+_TRANSFERS = ("transfers_completed", "transfers_unfinished", "transfers_open")
+_OF_KERNEL = ("packets_dropped", "long_lived")
+
+
+def _generated(run: RunSpecification, plan: Plan, found: Records) -> Generated:
+    if plan.generator is None:
+        return Generated({})
+    for flow in plan.flows:
+        if flow.is_tcp and not flow.is_generated and flow.entry["size"] is not None:
+            seen = found.values["flow", flow.number]
+            again = _difference(None, found.values.get(("sender", flow.number, "end")), "retransmissions") or 0
+            completed = int(seen["completed"]) if "completed" in seen else None
+            plan.generator.note_plain(flow.number, int(seen.get("start", flow.start)), completed, again)
+    dropped = [found.lost[flow.number] for flow in plan.flows] if _sees_all_losses(run, plan) else None
+    return Generated(plan.generator.finish(dropped))
+
+
+def _sees_all_losses(run: RunSpecification, plan: Plan) -> bool:
+    """Whether each packet that is lost is lost at a queue that is measured."""
+    lossless = not any(link["loss"] or link["drop"] or any(change["loss"] for change in link["changes"]) for link in run["links"])
+    return lossless and len(plan.queues) == sum(link["queue"] is not None for link in run["links"])
 
 
 def _sum(found: Records, name: str, kind: str, *when: str) -> int:
@@ -137,8 +196,6 @@ def _flow(run: RunSpecification, plan: Plan, found: Records, number: int) -> dic
     unit, scale = ("bytes", 1) if flow.is_tcp else ("segments", entry["source"]["parameters"].get("packet_size", 0))
     samples = int(seen["samples"])
     completed, established = _seconds(seen, "completed"), _seconds(seen, "established")
-    lossless = not any(link["loss"] or link["drop"] or any(change["loss"] for change in link["changes"]) for link in run["links"])
-    all_measured = lossless and len(plan.queues) == sum(link["queue"] is not None for link in run["links"])
     stopped = flow.stop / NANOSECONDS if flow.stop and completed is None else None
     return {
         "flow": number,
@@ -150,10 +207,10 @@ def _flow(run: RunSpecification, plan: Plan, found: Records, number: int) -> dic
         "established": established,
         "completed": completed,
         "stopped": stopped,
-        "aborted": _aborted(sender, established, completed, stopped) if flow.is_tcp else None,
+        "aborted": _aborted(sender, established, completed, stopped) if flow.is_tcp and not flow.is_generated else None,
         "bytes_delivered": (_difference(receiver_before, receiver, unit) or 0) * scale,
         "total_bytes_delivered": (_difference(None, receiver, unit) or 0) * scale,
-        "packets_dropped": found.lost[number] if all_measured else None,
+        "packets_dropped": found.lost[number] if _sees_all_losses(run, plan) else None,
         "segments_sent": _difference(sender_before, sender, "segments") or 0,
         "retransmissions": (_difference(sender_before, sender, "retransmissions") or 0) if flow.is_tcp else 0,
         "timeouts": _of_host(plan, found, number, TIMEOUTS),

@@ -33,7 +33,6 @@ CONSTANT: dict[str, tuple[Value, str]] = {
     "pacing_burst": (1, "single segments, since packets are not cut here (gso_max_segs)"),
     "receive_offload": (0, "single segments, since its links merge none (gro_list in net/core/gro.c)"),
     "send_offload": (False, "single segments, since packets are not cut here (gso_max_segs)"),
-    "reading_rate": (0, "applications that read at once, since its guest's do"),
     "ecn_codepoint": ("ect0", "ECT(0)"),
     "ecn_on_control": (False, "ECN on data segments only"),
     "abe": (False, "no ABE"),

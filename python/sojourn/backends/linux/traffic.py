@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn import _engine, specification
+from sojourn.backends.linux import stack, topology
 from sojourn.backends.linux.limits import Impossible
 from sojourn.backends.linux.units import NANOSECONDS, nanoseconds
 from sojourn.specification import RunSpecification
@@ -15,6 +16,15 @@ UDP_HEADERS, LARGEST_PAYLOAD = 28, 65507
 
 #: Flows have ports of their own.
 MOST_FLOWS = 20_000
+
+#: Sources of packets, without connections.
+RATE_BASED = ("cbr", "voice", "ping", "tfrc")
+
+#: The packets of calls on the link at most, with headers (crates/engine/src/traffic/voice).
+_CALL_PACKET = 200
+
+#: The number that each generated packet carries, in bytes (session.c).
+_NUMBER = 4
 
 
 @dataclass(frozen=True)
@@ -44,19 +54,23 @@ class Flow:
     @property
     def is_tcp(self) -> bool:
         """Whether it has a connection."""
-        return bool(self.entry["source"]["name"] != "cbr")
+        return self.entry["source"]["name"] not in RATE_BASED
+
+    @property
+    def is_session(self) -> bool:
+        """Whether both ends of its connections write."""
+        return "application" in self.entry
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether the engine says when it has which connections, or which packets (crates/engine/src/simulation/generator.rs)."""
+        if self.is_tcp:
+            return "arrivals" in self.entry or self.is_session
+        return bool(self.entry["source"]["name"] != "cbr") or self.entry["size"] is not None
 
 
 def flows(run: RunSpecification) -> Iterator[Flow]:
     """All flows in order of declaration, each with its own start, which is that of the simulator."""
-    if sessions := next((entry["application"] for entry in run["flows"] if "application" in entry), None):
-        raise Impossible(
-            "exchange" if "exchanges" in sessions else next(iter(sessions)), "connections on Linux carry data one way"
-        )
-    if any("arrivals" in entry for entry in run["flows"]):
-        raise Impossible("arrivals", "flows on Linux do not arrive by themselves")
-    if any("dscp" in entry for entry in run["flows"]):
-        raise Impossible("dscp", "flows on Linux have the codepoint 0")
     if sum(entry["count"] for entry in run["flows"]) > MOST_FLOWS:
         raise Impossible("count", f"at most {MOST_FLOWS} flows")
     written = specification.text(run)
@@ -70,8 +84,6 @@ def flows(run: RunSpecification) -> Iterator[Flow]:
 def cbr(run: RunSpecification, flow: Flow, extra_headers: int) -> str:
     """A constant-rate source as the guest takes it: payload, gap, and its randomness."""
     parameters = flow.entry["source"]["parameters"]
-    if flow.entry["size"] is not None:
-        raise Impossible("size", "a cbr flow on Linux has no size")
     payload = parameters["packet_size"] - UDP_HEADERS - extra_headers
     if not 0 <= payload <= LARGEST_PAYLOAD:
         raise Impossible("tcp.packet_size", f"a packet of UDP has from {UDP_HEADERS + extra_headers} bytes")
@@ -79,6 +91,28 @@ def cbr(run: RunSpecification, flow: Flow, extra_headers: int) -> str:
     chance = _drawn(run["seed"], flow.number, "cbr")
     times = f"{nanoseconds(parameters['on'])} {nanoseconds(parameters['off'])} {int(parameters['exponential'])}"
     return f"{payload} {gap} {int(parameters['poisson'])} {times} {chance}"
+
+
+def largest_packet(run: RunSpecification, flow: Flow) -> int:
+    """The largest packet of a rate-based source on the link, with headers."""
+    source = flow.entry["source"]
+    match source["name"]:
+        case "voice":
+            return _CALL_PACKET
+        case "ping":
+            return max(int(source["parameters"][size]) for size in ("request_size", "answer_size"))
+        case "tfrc":
+            used = run["stacks"][source["stack"]]
+            return stack.packet_size(used) - topology.INTERNET_HEADERS + int(used["header_size"])
+    return int(source["parameters"]["packet_size"])
+
+
+def check_packets(flow: Flow, headers: int) -> None:
+    """Packets that the engine generates carry a number behind headers of so many bytes."""
+    source = flow.entry["source"]
+    for size in {"cbr": ("packet_size",), "ping": ("request_size", "answer_size")}.get(source["name"], ()):
+        if not headers + _NUMBER <= source["parameters"][size] <= headers + LARGEST_PAYLOAD:
+            raise Impossible(f"tcp.{size}", f"a packet of {source['name']} on Linux has from {headers + _NUMBER} bytes")
 
 
 def _drawn(seed: int, flow: int, purpose: str) -> int:

@@ -12,9 +12,6 @@
 #include <sys/socket.h>
 #include "guest.h"
 
-#define FIN 0x01
-#define SYN 0x02
-#define ACK 0x10
 /* include/net/tcp_states.h, TCP_CLOSE */
 #define CLOSED 7
 #define STACK 65536
@@ -51,8 +48,6 @@ struct flow *flow_add(void)
 
 	flow->number = flow_count++;
 	flow->socket = flow->listener = flow->accepted = -1;
-	flow->began = flow->established = flow->completed = NEVER;
-	flow->sample_least = NEVER;
 	return flow;
 }
 
@@ -69,6 +64,7 @@ static void open_tcp(struct flow *flow, struct sockaddr_in *own)
 
 	enter(flow->receiver);
 	flow->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	set(flow->listener, IPPROTO_IP, IP_TOS, &flow->tos, sizeof flow->tos, "IP_TOS");
 	set(flow->listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one, "SO_REUSEADDR");
 	set(flow->listener, IPPROTO_TCP, TCP_CONGESTION, flow->algorithm, strlen(flow->algorithm), flow->algorithm);
 	if (flow->segment_size)
@@ -77,6 +73,7 @@ static void open_tcp(struct flow *flow, struct sockaddr_in *own)
 		fail("listen", strerror(errno));
 	enter(flow->sender);
 	flow->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	set(flow->socket, IPPROTO_IP, IP_TOS, &flow->tos, sizeof flow->tos, "IP_TOS");
 	set(flow->socket, IPPROTO_TCP, TCP_CONGESTION, flow->algorithm, strlen(flow->algorithm), flow->algorithm);
 	if (flow->segment_size)
 		set(flow->socket, IPPROTO_TCP, TCP_MAXSEG, &flow->segment_size, sizeof flow->segment_size, "TCP_MAXSEG");
@@ -100,6 +97,7 @@ static void open_udp(struct flow *flow, struct sockaddr_in *own)
 	enter(flow->sender);
 	flow->socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	set(flow->socket, SOL_SOCKET, SO_SNDBUFFORCE, &buffer, sizeof buffer, "SO_SNDBUFFORCE");
+	set(flow->socket, IPPROTO_IP, IP_TOS, &flow->tos, sizeof flow->tos, "IP_TOS");
 }
 
 void flows_prepare(void)
@@ -107,7 +105,10 @@ void flows_prepare(void)
 	for (struct flow *flow = flows; flow < flows + flow_count; flow++) {
 		struct sockaddr_in own = { .sin_family = AF_INET, .sin_port = htons(FIRST_PORT + flow->number) };
 
-		if (flow->tcp)
+		seen_begin(&flow->seen, flow->source_address, flow->size, &flow->samples);
+		if (flow->kind == CONNECTIONS || flow->kind == DATAGRAMS)
+			continue;
+		if (flow->kind == TCP)
 			open_tcp(flow, &own);
 		else
 			open_udp(flow, &own);
@@ -145,12 +146,30 @@ static void *send_tcp(void *given)
 	return NULL;
 }
 
+/* Reads a little at a time, as fast as its rate says, and no faster after it had nothing to read. */
+static void read_slowly(struct flow *flow)
+{
+	uint64_t portion = flow->reading_rate / READS + 1;
+	Time next = now();
+	ssize_t taken;
+
+	while (flow->accepted >= 0 && (taken = recv(flow->accepted, NULL, portion, MSG_TRUNC)) > 0) {
+		if (next < now())
+			next = now();
+		flow->received += taken;
+		next += taken * 1000000000ll / (Time)flow->reading_rate;
+		sleep_until(next);
+	}
+}
+
 static void *receive_tcp(void *given)
 {
 	struct flow *flow = given;
 	int one = 1;
 
 	flow->accepted = accept4(flow->listener, NULL, NULL, SOCK_CLOEXEC);
+	if (flow->reading_rate)
+		read_slowly(flow);
 	/* The data are left where they are (tcp(7), MSG_TRUNC). */
 	while (flow->accepted >= 0 && recv(flow->accepted, NULL, 1 << 22, MSG_TRUNC | MSG_WAITALL) > 0)
 		;
@@ -196,7 +215,7 @@ static void *send_udp(void *given)
 
 	sleep_until(origin + flow->start);
 	connect_to_target(flow, &connected);
-	flow->began = now();
+	flow->seen.began = now();
 	pause = flow->off ? next + drawn(flow, flow->on, flow->exponential) : NEVER;
 	while (connected && next < end) {
 		sleep_until(origin + next);
@@ -261,106 +280,39 @@ static void start(void *(*body)(void *), struct flow *flow)
 void flows_begin(void)
 {
 	for (struct flow *flow = flows; flow < flows + flow_count; flow++) {
-		start(flow->tcp ? receive_tcp : receive_udp, flow);
-		start(flow->tcp ? send_tcp : send_udp, flow);
+		if (flow->kind == CONNECTIONS || flow->kind == DATAGRAMS)
+			continue;
+		start(flow->kind == TCP ? receive_tcp : receive_udp, flow);
+		start(flow->kind == TCP ? send_tcp : send_udp, flow);
 	}
 }
 
-static int after(uint32_t one, uint32_t other)
+/* The direction of a flow's connection in which an address sends. */
+static struct seen *direction(const struct packet *packet, uint32_t source)
 {
-	return (int32_t)(one - other) > 0;
-}
+	struct flow *flow = &flows[packet->flow];
 
-static void push(struct flow *flow, uint32_t end, Time time)
-{
-	if (flow->tail - flow->head == flow->room) {
-		unsigned room = flow->room ? 2 * flow->room : 256;
-		struct segment *larger = malloc(room * sizeof *larger);
-
-		for (unsigned place = flow->head; place != flow->tail; place++)
-			larger[place % room] = flow->segments[place % flow->room];
-		free(flow->segments);
-		flow->segments = larger;
-		flow->room = room;
-	}
-	flow->segments[flow->tail++ % flow->room] = (struct segment){ end, time, 0 };
-}
-
-/*
- * Of a segment that is sent again, timestamps tell which was acknowledged: the last (RFC 7323, section 4.3). Without them it gives
- * no sample (RFC 6298, section 3).
- */
-static void sent_again(struct flow *flow, uint32_t from, uint32_t to, Time time)
-{
-	for (unsigned place = flow->head; place != flow->tail; place++) {
-		struct segment *segment = &flow->segments[place % flow->room];
-
-		if (after(segment->end, to))
-			return;
-		if (after(segment->end, from)) {
-			segment->time = time;
-			segment->again = 1;
-		}
-	}
+	if (packet->protocol != IPPROTO_TCP)
+		return NULL;
+	if (flow->kind == CONNECTIONS)
+		return group_direction(flow, packet->port, source);
+	return source == flow->source_address ? &flow->seen : NULL;
 }
 
 void flows_sent(const struct packet *packet)
 {
-	struct flow *flow = &flows[packet->flow];
-	uint32_t end = packet->sequence + packet->payload + !!(packet->flags & SYN) + !!(packet->flags & FIN);
+	struct seen *seen = direction(packet, packet->source);
 
-	if (!flow->tcp || packet->source != flow->source_address || end == packet->sequence)
-		return;
-	if (!flow->seen) {
-		flow->seen = 1;
-		flow->began = packet->time;
-		flow->first_sequence = flow->highest = flow->unacknowledged = packet->sequence;
-	}
-	if (packet->payload)
-		flow->timestamps = packet->options > 0;
-	if (after(end, flow->highest)) {
-		push(flow, end, packet->time);
-		flow->highest = end;
-	} else {
-		sent_again(flow, packet->sequence, end, packet->time);
-	}
-}
-
-static void sample(struct flow *flow, Time rtt, Time moment)
-{
-	flow->sample_latest = rtt;
-	if (moment < origin + warm_up)
-		return;
-	flow->samples++;
-	flow->sample_sum += rtt;
-	if (rtt < flow->sample_least)
-		flow->sample_least = rtt;
-	if (rtt > flow->sample_most)
-		flow->sample_most = rtt;
+	if (seen)
+		seen_sent(seen, packet);
 }
 
 void flows_acknowledged(const struct packet *packet)
 {
-	struct flow *flow = &flows[packet->flow];
-	uint32_t until = packet->acknowledgement;
-	int first = 1;
+	struct seen *seen = direction(packet, packet->target);
 
-	if (!flow->tcp || !flow->seen || packet->target != flow->source_address || !(packet->flags & ACK) ||
-	    !after(until, flow->unacknowledged))
-		return;
-	if (packet->flags & SYN)
-		flow->established = packet->time;
-	flow->unacknowledged = until;
-	while (flow->head != flow->tail && !after(flow->segments[flow->head % flow->room].end, until)) {
-		struct segment *segment = &flow->segments[flow->head++ % flow->room];
-
-		/* The first of the segments acknowledged counts (RFC 7323, section 4.1): others may have waited for it. */
-		if (first && (!segment->again || flow->timestamps))
-			sample(flow, packet->time - segment->time, packet->time);
-		first = 0;
-	}
-	if (flow->size && flow->completed == NEVER && until - flow->first_sequence - 1 >= flow->size)
-		flow->completed = packet->time;
+	if (seen)
+		seen_acknowledged(seen, packet);
 }
 
 static int told(int socket, struct tcp_info *info)
@@ -377,11 +329,17 @@ static unsigned long long without_fin(const struct flow *flow, unsigned long lon
 	return flow->size && bytes > flow->size ? flow->size : bytes;
 }
 
+/* What the application has, which takes all at once unless it reads slowly. */
+static unsigned long long delivered(const struct flow *flow, const struct tcp_info *receiver)
+{
+	return flow->reading_rate ? flow->received : without_fin(flow, receiver->tcpi_bytes_received);
+}
+
 static void report_sender(const struct flow *flow, const char *when)
 {
 	struct tcp_info info;
 
-	if (!flow->tcp)
+	if (flow->kind == UDP)
 		fprintf(output, "sender %d %s segments %llu\n", flow->number, when, (unsigned long long)flow->sent);
 	else if (told(flow->socket, &info))
 		fprintf(output, "sender %d %s state %u segments %u retransmissions %u rwnd_limited %llu sndbuf_limited %llu\n", flow->number,
@@ -393,16 +351,20 @@ static void report_receiver(const struct flow *flow, const char *when)
 {
 	struct tcp_info info;
 
-	if (!flow->tcp)
+	if (flow->kind == UDP)
 		fprintf(output, "receiver %d %s segments %llu\n", flow->number, when, (unsigned long long)flow->received);
 	else if (told(flow->accepted, &info))
-		fprintf(output, "receiver %d %s bytes %llu segments %u\n", flow->number, when,
-			without_fin(flow, info.tcpi_bytes_received), info.tcpi_data_segs_in);
+		fprintf(output, "receiver %d %s bytes %llu segments %u\n", flow->number, when, delivered(flow, &info),
+			info.tcpi_data_segs_in);
 }
 
 void flows_report(const char *when)
 {
 	for (struct flow *flow = flows; flow < flows + flow_count; flow++) {
+		if (flow->group) {
+			group_report(flow, when);
+			continue;
+		}
 		if (flow->stop >= 0)
 			report_sender(flow, when);
 		report_receiver(flow, when);
@@ -416,10 +378,10 @@ void flow_stop(struct flow *flow)
 
 	report_sender(flow, "end");
 	flow->stop = -1;
-	if (flow->tcp && told(flow->socket, flow->last = malloc(sizeof *flow->last)))
+	if (flow->kind == TCP && told(flow->socket, flow->last = malloc(sizeof *flow->last)))
 		flow->last->tcpi_state = CLOSED;
 	/* Wakes its thread too; to close a socket that a thread writes to would not. */
-	if (flow->tcp)
+	if (flow->kind == TCP)
 		connect(flow->socket, &unspecified, sizeof unspecified);
 }
 
@@ -429,14 +391,14 @@ void flows_series(Time moment)
 		struct tcp_info sender, receiver;
 		unsigned mss;
 
-		if (!flow->tcp || flow->stop < 0 || flow->established == NEVER || !told(flow->socket, &sender))
+		if (flow->kind != TCP || flow->stop < 0 || flow->seen.established == NEVER || !told(flow->socket, &sender))
 			continue;
 		told(flow->accepted, &receiver);
 		mss = sender.tcpi_snd_mss;
 		fprintf(output, "flow-at-time %lld %d %llu %lld %lld %llu\n", (long long)moment, flow->number,
 			(unsigned long long)sender.tcpi_snd_cwnd * mss,
 			sender.tcpi_snd_ssthresh >= INFINITE_SSTHRESH ? -1ll : (long long)sender.tcpi_snd_ssthresh * mss,
-			flow->sample_latest ? (long long)flow->sample_latest : -1ll, without_fin(flow, receiver.tcpi_bytes_received));
+			flow->seen.sample_latest ? (long long)flow->seen.sample_latest : -1ll, delivered(flow, &receiver));
 	}
 }
 
@@ -445,7 +407,7 @@ void flows_connections(FILE *connections, Time moment)
 	for (struct flow *flow = flows; flow < flows + flow_count; flow++) {
 		struct tcp_info sender, receiver;
 
-		if (!flow->tcp)
+		if (flow->kind != TCP)
 			continue;
 		if (flow->last)
 			sender = *flow->last;
@@ -458,7 +420,7 @@ void flows_connections(FILE *connections, Time moment)
 			sender.tcpi_retrans, sender.tcpi_rtt, sender.tcpi_rttvar, sender.tcpi_snd_ssthresh, sender.tcpi_snd_cwnd,
 			sender.tcpi_total_retrans, (unsigned long long)sender.tcpi_pacing_rate,
 			without_fin(flow, sender.tcpi_bytes_acked), sender.tcpi_min_rtt, sender.tcpi_data_segs_out,
-			(long long)flow->sample_latest, without_fin(flow, receiver.tcpi_bytes_received));
+			(long long)flow->seen.sample_latest, delivered(flow, &receiver));
 	}
 }
 
@@ -467,7 +429,7 @@ void flows_moment(FILE *moments)
 	for (struct flow *flow = flows; flow < flows + flow_count; flow++) {
 		struct tcp_info sender, receiver;
 
-		if (!flow->tcp) {
+		if (flow->kind != TCP) {
 			fprintf(moments, "flow received %llu\n", (unsigned long long)flow->received);
 			continue;
 		}
@@ -476,8 +438,8 @@ void flows_moment(FILE *moments)
 		else
 			told(flow->socket, &sender);
 		told(flow->accepted, &receiver);
-		fprintf(moments, "flow received %llu cwnd %llu rtt %lld\n", without_fin(flow, receiver.tcpi_bytes_received),
-			(unsigned long long)sender.tcpi_snd_cwnd * sender.tcpi_snd_mss, (long long)flow->sample_latest);
+		fprintf(moments, "flow received %llu cwnd %llu rtt %lld\n", delivered(flow, &receiver),
+			(unsigned long long)sender.tcpi_snd_cwnd * sender.tcpi_snd_mss, (long long)flow->seen.sample_latest);
 	}
 }
 
@@ -500,13 +462,15 @@ static void report_delays(int number, const struct delays *delays)
 void flows_end(void)
 {
 	for (struct flow *flow = flows; flow < flows + flow_count; flow++) {
-		fprintf(output, "flow %d samples %llu", flow->number, (unsigned long long)flow->samples);
-		moment("start", flow->began);
-		moment("established", flow->established);
-		moment("completed", flow->completed);
-		if (flow->samples)
-			fprintf(output, " rtt_sum %.0f rtt_min %lld rtt_max %lld", flow->sample_sum, (long long)flow->sample_least,
-				(long long)flow->sample_most);
+		if (flow->kind == CONNECTIONS)
+			group_times(flow, &flow->seen.began, &flow->seen.established);
+		fprintf(output, "flow %d samples %llu", flow->number, (unsigned long long)flow->samples.count);
+		moment("start", flow->seen.began);
+		moment("established", flow->seen.established);
+		moment("completed", flow->seen.completed);
+		if (flow->samples.count)
+			fprintf(output, " rtt_sum %.0f rtt_min %lld rtt_max %lld", flow->samples.sum, (long long)flow->samples.least,
+				(long long)flow->samples.most);
 		fprintf(output, "\n");
 		report_delays(flow->number, flow->delays);
 	}

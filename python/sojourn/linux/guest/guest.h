@@ -11,6 +11,9 @@ typedef int64_t Time;
 #define FIRST_PORT 5000
 #define MOST_FLOWS 20000
 
+/* Reads in a second of an application that reads slowly. */
+#define READS 1000
+
 /* No time: it has not happened. */
 #define NEVER INT64_MAX
 
@@ -38,6 +41,7 @@ struct packet {
 	uint8_t protocol, flags; /* flags are TCP's */
 	uint32_t source, target; /* in network order */
 	int flow;
+	uint16_t port;          /* of connections that have the flow's port at one end only: that at the other */
 	uint32_t sequence, acknowledgement;
 	uint32_t payload;
 	uint32_t options; /* bytes of TCP's options */
@@ -69,7 +73,7 @@ int tap_next(struct tap *tap, struct packet *packet);
 void tap_check(struct tap *tap);
 
 void queue_add(int number, const char *name_space, const char *device, const char *mirror, int overhead, const char *wire_space,
-	       const char *wire, int flows);
+	       const char *wire);
 /* Makes the discipline of a device itself, below that of its rate; options are hexadecimal digits, or "-". */
 void discipline_make(const char *name_space, const char *device, const char *kind, const char *options);
 void queues_drain(void);
@@ -84,12 +88,55 @@ void queues_end(void);
 void queues_moment(FILE *moments);
 extern int queues;
 
+/* TCP's flags (RFC 9293, section 3.1). */
+#define FIN 0x01
+#define SYN 0x02
+#define ACK 0x10
+
+/* RTT samples of a flow in the window. */
+struct samples {
+	uint64_t count;
+	double sum;
+	Time least, most;
+};
+
+/* A direction of a connection, as seen at the sender's end of its link. */
+struct seen {
+	uint32_t source_address;
+	uint64_t size; /* 0: without an end */
+	int begun, timestamps;
+	uint32_t first_sequence, highest, unacknowledged;
+	Time began, established, completed, sample_latest;
+	struct segment { uint32_t end; Time time; int again; } *segments;
+	unsigned head, tail, room; /* a ring of `room` segments */
+	struct samples *samples;
+};
+
+void seen_begin(struct seen *seen, uint32_t source, uint64_t size, struct samples *samples);
+void seen_sent(struct seen *seen, const struct packet *packet);
+void seen_acknowledged(struct seen *seen, const struct packet *packet);
+void seen_end(struct seen *seen);
+
+/*
+ * What a flow is: a connection that writes all it can, packets at a rate; or what the host says from time to time, connections that come
+ * and go or single packets.
+ */
+enum kind { TCP, UDP, CONNECTIONS, DATAGRAMS };
+
 struct flow {
-	int number, tcp;
-	char sender[16], receiver[16], target[32], algorithm[20];
+	int number;
+	enum kind kind;
+	char sender[16], receiver[16], source[32], target[32], algorithm[20];
 	Time start, stop;
+	int tos; /* the codepoint of its packets, as IP_TOS has it (ip(7)) */
 	uint64_t size;
 	int segment_size, paced;
+	/* Connections: whether they belong to sessions, whose clients open them. */
+	int sessions;
+	/* Datagrams: bytes of headers. */
+	int headers;
+	/* What an application reads in a second; 0: all at once. */
+	uint64_t reading_rate;
 	/* UDP: payload, gap between packets, and the sources' randomness. */
 	uint32_t payload;
 	Time gap, on, off;
@@ -97,21 +144,15 @@ struct flow {
 	uint64_t chance;
 
 	int socket, listener, accepted;
-	volatile uint64_t sent, received; /* UDP: packets */
+	volatile uint64_t sent, received; /* UDP: packets; connections and datagrams: received bytes */
 	struct delays *delays;            /* UDP, if a packet has room for the time at which it was sent */
 
-	/* As seen at the sender's end of its link. */
 	uint32_t source_address;
-	int seen, timestamps;
-	uint32_t first_sequence, highest, unacknowledged;
-	Time began, established, completed;
-	struct segment { uint32_t end; Time time; int again; } *segments;
-	unsigned head, tail, room; /* a ring of `room` segments */
-	uint64_t samples;
-	double sample_sum;
-	Time sample_least, sample_most, sample_latest;
+	struct seen seen;
+	struct samples samples;
 
 	struct tcp_info *last; /* of a connection that was stopped: what it counted is gone from the kernel */
+	struct group *group;   /* of connections and datagrams */
 };
 
 extern struct flow *flows;
@@ -129,6 +170,23 @@ void flows_end(void);
 /* The states of all connections, open or not. */
 void flows_connections(FILE *connections, Time moment);
 void flows_moment(FILE *moments);
+
+/* Connections and datagrams of which the host says when and what. */
+void sessions_prepare(void);
+/* Attends to them until a moment comes. */
+void sessions_until(Time moment);
+/* The measuring window opens. */
+void sessions_window(void);
+void sessions_end(void);
+extern int sessions; /* whether there are any */
+/* The direction of a connection in which this address sends; none if there is no such connection. */
+struct seen *group_direction(const struct flow *flow, uint16_t port, uint32_t source);
+void group_report(const struct flow *flow, const char *when);
+/* When the first connection of a group began and was established. */
+void group_times(const struct flow *flow, Time *began, Time *established);
+
+/* Reads all that taps have seen. */
+void drain(void);
 
 /* Captures: the headers of what a device sends or receives, in a file of this name. */
 void capture_add(const char *file, const char *name_space, const char *device, int outgoing);

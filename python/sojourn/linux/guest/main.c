@@ -90,25 +90,49 @@ static const char *rest_of(const char *line, int words)
 	return line;
 }
 
+static uint32_t address_of(const char *text)
+{
+	unsigned bytes[4];
+	uint32_t address;
+
+	if (sscanf(text, "%u.%u.%u.%u", &bytes[0], &bytes[1], &bytes[2], &bytes[3]) != 4)
+		fail("address", text);
+	for (int place = 0; place < 4; place++)
+		((unsigned char *)&address)[place] = bytes[place];
+	return address;
+}
+
 static void read_flow(const char *line)
 {
+	static const char *kinds[] = { "tcp", "udp", "connections", "datagrams" };
 	struct flow *flow = flow_add();
-	char kind[8], source[32];
-	unsigned bytes[4];
-	int read = sscanf(line, "flow %7s %15s %15s %31s %31s %ld %ld", kind, flow->sender, flow->receiver, source, flow->target,
-			  &flow->start, &flow->stop);
+	char kind[16];
+	int read = sscanf(line, "flow %15s %15s %15s %31s %31s %ld %ld %d", kind, flow->sender, flow->receiver, flow->source, flow->target,
+			  &flow->start, &flow->stop, &flow->tos);
 
-	if (read != 7 || sscanf(source, "%u.%u.%u.%u", &bytes[0], &bytes[1], &bytes[2], &bytes[3]) != 4)
+	if (read != 8)
 		fail("plan", line);
-	for (int place = 0; place < 4; place++)
-		((unsigned char *)&flow->source_address)[place] = bytes[place];
-	flow->tcp = !strcmp(kind, "tcp");
-	line = rest_of(line, 8);
-	if (flow->tcp)
-		read = sscanf(line, "%19s %lu %d %d", flow->algorithm, &flow->size, &flow->segment_size, &flow->paced) == 4;
-	else
+	flow->source_address = address_of(flow->source);
+	while (flow->kind < DATAGRAMS && strcmp(kind, kinds[flow->kind]))
+		flow->kind++;
+	line = rest_of(line, 9);
+	switch (flow->kind) {
+	case TCP:
+		read = sscanf(line, "%19s %lu %d %d %lu", flow->algorithm, &flow->size, &flow->segment_size, &flow->paced,
+			      &flow->reading_rate) == 5;
+		break;
+	case UDP:
 		read = sscanf(line, "%u %ld %d %ld %ld %d %lu", &flow->payload, &flow->gap, &flow->poisson, &flow->on, &flow->off,
 			      &flow->exponential, &flow->chance) == 7;
+		break;
+	case CONNECTIONS:
+		read = sscanf(line, "%19s %d %d %d %lu", flow->algorithm, &flow->segment_size, &flow->paced, &flow->sessions,
+			      &flow->reading_rate) == 5;
+		break;
+	case DATAGRAMS:
+		read = sscanf(line, "%d", &flow->headers) == 1;
+		break;
+	}
 	if (!read)
 		fail("plan", line);
 }
@@ -130,7 +154,7 @@ static void read_line(const char *line)
 	} else if (!strncmp(line, "flow ", 5)) {
 		read_flow(line);
 	} else if (sscanf(line, "queue %d %15s %15s %15s %d %15s %15s", &number, name, device, mirror, &overhead, wire_space, wire) == 7) {
-		queue_add(number, name, strdup(device), strdup(mirror), overhead, wire_space, wire, flow_count);
+		queue_add(number, name, strdup(device), strdup(mirror), overhead, wire_space, wire);
 	} else if (sscanf(line, "discipline %15s %15s %15s %511s", name, device, wire, options) == 4) {
 		discipline_make(name, device, wire, options);
 	} else if (sscanf(line, "sent %15s %15s", name, device) == 2 && sent_count < MOST_TAPS) {
@@ -165,7 +189,7 @@ static void read_plan(const char *path)
 	fclose(plan);
 }
 
-static void drain(void)
+void drain(void)
 {
 	struct packet packet;
 
@@ -266,7 +290,10 @@ static void run(void)
 		for (struct flow *flow = flows; flow < flows + flow_count; flow++)
 			if (flow->stop > time)
 				next = least(next, flow->stop);
-		sleep_until(origin + next);
+		if (sessions)
+			sessions_until(origin + next);
+		else
+			sleep_until(origin + next);
 		time = next;
 		queues_look();
 		drain();
@@ -277,6 +304,7 @@ static void run(void)
 				flow_stop(flow);
 		if (!reported && time >= warm_up) {
 			report("start");
+			sessions_window();
 			reported = 1;
 		}
 		if (queue_interval && time % queue_interval == 0 && time < duration)
@@ -291,6 +319,8 @@ static void run(void)
 		if (moments && (time == duration || (time % LOOK == 0 && time >= next_of(moments_interval, shown))))
 			show(shown = time);
 	}
+	if (sessions)
+		sessions_end();
 	report("end");
 }
 
@@ -303,6 +333,7 @@ int main(int count, char **arguments)
 	prctl(PR_SET_TIMERSLACK, 1);
 	read_plan(arguments[1]);
 	flows_prepare();
+	sessions_prepare();
 	origin = (now() / SECOND + 2) * SECOND;
 	flows_begin();
 	sleep_until(origin);

@@ -7,6 +7,7 @@
 #include <linux/rtnetlink.h>
 #include <math.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -34,14 +35,24 @@ struct waiting {
 	struct waiting *next;
 	Time arrival;
 	uint32_t length, sequence, acknowledgement;
-	uint16_t identification;
+	uint16_t identification, port;
 	uint8_t data;
 };
 
-/* The packets of a flow in one direction, in order of arrival: no discipline reorders these. */
+/*
+ * The packets of a flow in one direction, in order of arrival: no discipline reorders these. The connections of a flow that has many share
+ * some lines: of them a discipline reorders those of different ports.
+ */
 struct line {
 	struct waiting *first, **end;
 };
+
+#define SHARED 256
+
+static int shared(const struct flow *flow)
+{
+	return flow->kind == CONNECTIONS ? SHARED : 1;
+}
 
 struct counts {
 	uint64_t arrivals, departures, bytes, sojourns;
@@ -54,7 +65,8 @@ static struct queue {
 	int wire_netlink, wire_device;
 	struct tap arriving, leaving;
 	struct packet departure; /* taken from the tap, but its arrival has not been seen */
-	struct line *lines;      /* two a flow */
+	struct line *lines;      /* two a flow, or SHARED of each direction */
+	int *first;              /* of each flow */
 	struct counts whole, window;
 	uint64_t *lost;          /* data packets of each flow that did not leave, by their arrival in the window */
 	uint64_t bins[BINS];
@@ -77,17 +89,23 @@ static int open_netlink(const char *device)
 }
 
 void queue_add(int number, const char *name_space, const char *device, const char *mirror, int overhead, const char *wire_space,
-	       const char *wire, int flows)
+	       const char *wire)
 {
 	struct queue *queue;
+	int lines = 0;
 
 	all = realloc(all, (queues + 1) * sizeof *all);
 	queue = memset(&all[queues++], 0, sizeof *all);
 	queue->number = number;
 	queue->overhead = overhead;
-	queue->lines = calloc(2 * flows, sizeof *queue->lines);
-	queue->lost = calloc(flows, sizeof *queue->lost);
-	for (int line = 0; line < 2 * flows; line++)
+	queue->first = calloc(flow_count, sizeof *queue->first);
+	queue->lost = calloc(flow_count, sizeof *queue->lost);
+	for (int flow = 0; flow < flow_count; flow++) {
+		queue->first[flow] = lines;
+		lines += 2 * shared(&flows[flow]);
+	}
+	queue->lines = calloc(lines, sizeof *queue->lines);
+	for (int line = 0; line < lines; line++)
 		queue->lines[line].end = &queue->lines[line].first;
 	tap_open(&queue->arriving, name_space, mirror, 1, HEADERS);
 	tap_open(&queue->leaving, name_space, device, 1, HEADERS);
@@ -140,7 +158,16 @@ void discipline_make(const char *name_space, const char *device, const char *kin
 
 static struct line *line_of(struct queue *queue, const struct packet *packet)
 {
-	return &queue->lines[2 * packet->flow + (packet->source == flows[packet->flow].source_address)];
+	const struct flow *flow = &flows[packet->flow];
+	int place = packet->port % shared(flow);
+
+	return &queue->lines[queue->first[packet->flow] + 2 * place + (packet->source == flow->source_address)];
+}
+
+/* Whether a packet carries data that count for its flow: what answers datagrams does not. */
+static int has_data(const struct packet *packet)
+{
+	return packet->payload > 0 && (packet->protocol == IPPROTO_TCP || packet->source == flows[packet->flow].source_address);
 }
 
 static void arrive(struct queue *queue, const struct packet *packet)
@@ -151,22 +178,23 @@ static void arrive(struct queue *queue, const struct packet *packet)
 	if (spare)
 		spare = spare->next;
 	*waiting = (struct waiting){ NULL, packet->time, packet->length + queue->overhead, packet->sequence,
-		packet->acknowledgement, packet->identification, packet->payload > 0 };
+		packet->acknowledgement, packet->identification, packet->port, has_data(packet) };
 	*line->end = waiting;
 	line->end = &waiting->next;
 	queue->whole.arrivals++;
 	queue->window.arrivals += packet->time >= origin + warm_up;
 }
 
-static void forget(struct line *line)
+/* Takes a packet out of its line. */
+static void forget(struct line *line, struct waiting **place)
 {
-	struct waiting *first = line->first;
+	struct waiting *gone = *place;
 
-	line->first = first->next;
-	if (!line->first)
-		line->end = &line->first;
-	first->next = spare;
-	spare = first;
+	*place = gone->next;
+	if (!gone->next)
+		line->end = place;
+	gone->next = spare;
+	spare = gone;
 }
 
 int bin_of(Time time)
@@ -206,23 +234,27 @@ static int same(const struct waiting *waiting, const struct packet *packet)
 	       waiting->acknowledgement == packet->acknowledgement;
 }
 
-/* Packets of its line that came before the one that leaves, and have not left, were dropped. */
+/* Packets of its connection that came before the one that leaves, and have not left, were dropped. */
 static int leave(struct queue *queue, const struct packet *packet)
 {
 	struct line *line = line_of(queue, packet);
-	struct waiting *found = line->first;
+	struct waiting *found = line->first, **place = &line->first;
 
-	while (found && !same(found, packet))
+	while (found && !(found->port == packet->port && same(found, packet)))
 		found = found->next;
 	if (!found)
 		return 0;
-	while (line->first != found) {
-		if (line->first->data && line->first->arrival >= origin + warm_up)
+	while (*place != found) {
+		if ((*place)->port != packet->port) {
+			place = &(*place)->next;
+			continue;
+		}
+		if ((*place)->data && (*place)->arrival >= origin + warm_up)
 			queue->lost[packet->flow]++;
-		forget(line);
+		forget(line, place);
 	}
 	count(queue, found, packet->time);
-	forget(line);
+	forget(line, place);
 	return 1;
 }
 

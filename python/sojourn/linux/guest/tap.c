@@ -68,6 +68,11 @@ static int understood(const struct tap *tap, const struct tpacket2_hdr *header, 
 	packet->source = ip->saddr;
 	packet->target = ip->daddr;
 	packet->flow = (int)ntohs(tcp->dest) - FIRST_PORT;
+	packet->port = ntohs(tcp->source);
+	if (packet->flow < 0 || packet->flow >= flow_count) {
+		packet->flow = (int)ntohs(tcp->source) - FIRST_PORT;
+		packet->port = ntohs(tcp->dest);
+	}
 	if (packet->flow < 0 || packet->flow >= flow_count)
 		return 0;
 	if (ip->protocol == IPPROTO_TCP) {
