@@ -25,6 +25,8 @@ pub struct ReceiverProfile {
     /// The number of initial segments that are acknowledged immediately, and of those after a duplicate or a pause (Linux
     /// tcp_input.c, tcp_enter_quickack_mode and tcp_event_data_recv).
     pub quick_acks: u8,
+    /// The number of segments that are acknowledged immediately when the first mark is echoed; 0 not to mind marks.
+    pub quick_acks_on_marks: u8,
     /// Of a receive window that grows, the size of a segment and the most that it may have.
     pub growing_window: Option<(u64, u64)>,
     /// Of a window that acknowledgements carry.
@@ -222,7 +224,16 @@ impl Receiver {
             EcnKind::Off => {}
             // RFC 3168 section 6.1.3: echoed until the sender reports that it has reduced its window.
             EcnKind::Classic => {
-                self.echoes_congestion = segment.marked || (self.echoes_congestion && !segment.window_reduced);
+                let echoes = self.echoes_congestion && !segment.window_reduced;
+                self.echoes_congestion = segment.marked || echoes;
+                if profile.quick_acks_on_marks > 0 {
+                    if segment.marked && !echoes {
+                        self.quick_acks = self.quick_acks.max(profile.quick_acks_on_marks);
+                    }
+                    self.note_delay(segment, now, profile);
+                    // The window of the sender may be so small that it waits for this (Linux tcp_input.c, tcp_ecn_accept_cwr).
+                    return segment.window_reduced;
+                }
             }
             EcnKind::Accurate => {
                 let feedback = self.feedback.get_or_insert_default();
@@ -580,6 +591,39 @@ mod tests {
         assert_eq!([3, 4, 5, 6].map(&mut is_delayed), [false, false, true, false], "the duplicate and one more");
     }
 
+    /// Linux tcp_input.c, __tcp_ecn_check_ce and tcp_ecn_accept_cwr: what begins an echo makes two acknowledgements immediate, other
+    /// marks of it none; the segment that says that the window was reduced is acknowledged immediately.
+    #[test]
+    fn quick_after_marks() {
+        let ecn = StackProfile { ecn: EcnKind::Classic, ..StackProfile::default() };
+        let profile = ReceiverProfile { quick_acks_on_marks: 2, ..ecn.receiver(false) };
+        let mut receiver = Receiver::new(0, &profile);
+        let mut is_delayed = |(segment, marked, window_reduced): (u64, bool, bool)| {
+            let block = Block { start: segment * MSS, end: (segment + 1) * MSS };
+            let segment = Segment { block, marked, window_reduced, ..Segment::default() };
+            let response = receiver.on_segment(segment, at(0), &profile);
+            if response != Response::Delay {
+                receiver.on_ack_sent();
+            }
+            response == Response::Delay
+        };
+        let plain = |segment| (segment, false, false);
+        assert_eq!([plain(0), plain(1)].map(&mut is_delayed), [true, false], "every second");
+        let echoing = [(2, true, false), (3, true, false), (4, true, false), (5, true, false)];
+        assert_eq!(echoing.map(&mut is_delayed), [false, false, true, false], "two at the first mark");
+        assert_eq!(
+            [(6, false, true), plain(7), plain(8)].map(&mut is_delayed),
+            [false, true, false],
+            "the segment with CWR"
+        );
+        assert_eq!(
+            [(9, true, false), plain(10)].map(&mut is_delayed),
+            [false, false],
+            "the first mark of another echo"
+        );
+        assert!(receiver.echoes_congestion());
+    }
+
     /// Linux tcp_input.c, tcp_measure_rcv_mss, and tcp.c, __tcp_cleanup_rbuf: a segment in order with PSH is acknowledged at once, one
     /// above a gap makes no later one so.
     #[test]
@@ -608,6 +652,7 @@ mod tests {
     fn delay_after_expiry() {
         let profile = ReceiverProfile {
             quick_acks: 0,
+            quick_acks_on_marks: 0,
             growing_window: Some((MSS, 1 << 20)),
             delayed_ack_timeout: Duration::from_milliseconds(40),
             timer_tick: Duration::ZERO,
@@ -636,6 +681,7 @@ mod tests {
             delayed_ack_timeout: Duration::from_milliseconds(40),
             timer_tick: Duration::ZERO,
             quick_acks: 0,
+            quick_acks_on_marks: 0,
             ..StackProfile::default().receiver(false)
         }
     }

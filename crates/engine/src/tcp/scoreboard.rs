@@ -317,7 +317,8 @@ impl Scoreboard {
     /// The segments by which the first block has grown, if nothing else has changed since the latest acknowledgement with blocks.
     fn growth(&mut self, blocks: &[Block]) -> Option<(u64, u64)> {
         let Reported { blocks: before, end: start } = self.reported.as_deref()?;
-        let ((first, others), (first_before, others_before)) = (blocks.split_first()?, before.as_slice().split_first()?);
+        let ((first, others), (first_before, others_before)) =
+            (blocks.split_first()?, before.as_slice().split_first()?);
         if first.start != first_before.start || first.end < first_before.end || others != others_before {
             return None;
         }

@@ -19,6 +19,7 @@ CONSTANT: dict[str, tuple[Value, str]] = {
     ),
     "counting": ("segments", "a count of the segments that are delivered (tcp_cong_control)"),
     "quick_acks": (16, "16 quick acknowledgements (TCP_MAX_QUICKACKS)"),
+    "quick_acks_on_marks": (2, "two quick acknowledgements when marks begin (tcp_input.c, __tcp_ecn_check_ce)"),
     "timer_tick": (10**9, "timers with ticks of 1 ms, HZ 1000 (kernel/time/timer.c)"),
     "receive_window_grows": (True, "a receive window that grows (tcp_input.c, tcp_grow_window)"),
     "send_buffer_grows": (True, "a send buffer that grows (tcp_input.c, tcp_sndbuf_expand)"),

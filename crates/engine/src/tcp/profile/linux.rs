@@ -16,6 +16,7 @@ pub(super) fn release_6() -> Vec<ProfileSetting> {
         counting = Counting::Segments, "Linux tcp_input.c, tcp_cong_control: acked_sacked, the segments newly delivered; tcp_cong.c, tcp_slow_start, tcp_cong_avoid_ai and tcp_reno_ssthresh: whole segments";
         delayed_ack_timeout = Duration::from_milliseconds(40), "Linux include/net/tcp.h, TCP_DELACK_MIN";
         quick_acks = 16, "Linux include/net/tcp.h, TCP_MAX_QUICKACKS";
+        quick_acks_on_marks = 2, "Linux tcp_input.c, __tcp_ecn_check_ce and tcp_ecn_accept_cwr: the sender's window may be of one segment";
         receive_window_grows = true, "Linux tcp_input.c, tcp_grow_window and tcp_rcv_space_adjust";
         initial_rto = Duration::from_seconds(1), "Linux include/net/tcp.h, TCP_TIMEOUT_INIT";
         rto_after_syn_loss = Duration::from_seconds(3), "Linux include/net/tcp.h, TCP_TIMEOUT_FALLBACK";

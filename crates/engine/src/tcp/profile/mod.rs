@@ -121,6 +121,7 @@ parameters! {
         counting: Counting = Counting::Recommended, "What window growth counts", "RFC 5681 section 3.1: min(N, SMSS) for each acknowledgement in slow start, bytes in congestion avoidance";
         delayed_ack_count: u64 = 2, in 1..1000, "Acknowledge at least every n full segments", "RFC 5681 section 4.2: at least every second";
         quick_acks: u64 = 0, in 0..255, "Acknowledge the first n segments immediately", "RFC 5681 section 4.2 has no such phase";
+        quick_acks_on_marks: u64 = 0, in 0..255, "Acknowledge n segments immediately when the first mark is echoed, and the segment that says that the window was reduced; 0 for neither", "RFC 3168 section 6.1.3 asks for no acknowledgement at once";
         receive_window_grows: bool = false, "The receive window grows with what the application reads, from 64 KB to the receive buffer; each segment by which it grows is acknowledged immediately", "RFC 5681 section 4.2 has no such phase";
         delayed_ack_timeout: Duration = Duration::from_milliseconds(200), "Maximum delay of an acknowledgement", "RFC 5681 section 4.2: less than 500 ms; 200 ms as in BSD and ns-3";
         initial_rto: Duration = Duration::from_seconds(1), in 1e6..1e18, "Retransmission timeout of the first SYN and before any RTT sample", "RFC 6298 (2.1)";
@@ -282,6 +283,7 @@ impl StackProfile {
             delayed_ack_timeout: self.delayed_ack_timeout,
             timer_tick: self.timer_tick,
             quick_acks: self.quick_acks as u8,
+            quick_acks_on_marks: self.quick_acks_on_marks as u8,
             growing_window: self.receive_window_grows.then_some((self.segment_size.0, self.receive_buffer.0)),
             advertised: (self.receive_window_grows || self.reading_rate.0 > 0).then_some(Advertised {
                 segment: self.segment_size.0,

@@ -74,11 +74,8 @@ impl Sender {
         self.act_on(evidence, progress.delivered, now);
         let marked = self.marks.count(ack, progress.delivered);
         let timestamps = options.sent.map(|sent| Timestamps { sent, echo });
-        let mut delivery = if self.delivery.is_some() {
-            self.delivery_of(&progress, marked, rtt, prior_in_flight, now)
-        } else {
-            None
-        };
+        let mut delivery =
+            if self.delivery.is_some() { self.delivery_of(&progress, marked, rtt, prior_in_flight, now) } else { None };
         if let Some(delivery) = &mut delivery {
             delivery.acked = acked;
             delivery.una = number;
