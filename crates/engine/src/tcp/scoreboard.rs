@@ -97,13 +97,13 @@ pub struct Scoreboard {
     lost: u64,
     retransmitted: u64,
     mss: u64,
-    /// Every segment below the frontier is SACKed or lost.
+    ring: SegmentRing<Segment>,
+    /// Every segment below the frontier is SACKed or lost. This and the next two may be below `una`, which then takes their place.
     frontier: u64,
     /// No lost segment below this index is waiting for retransmission.
     next_lost: u64,
     /// No segment below this index is retransmitted under NextSeg rule 3.
     next_hole: u64,
-    ring: SegmentRing<Segment>,
     /// Segments detected as lost and not yet reported, `None` if losses are not reported.
     unreported_losses: Option<Box<VecDeque<u64>>>,
     /// One past the highest SACKed segment, at most `una` if there is none.
@@ -294,9 +294,6 @@ impl Scoreboard {
             (self.una..una).for_each(arrived);
         }
         self.una = self.una.max(una);
-        self.frontier = self.frontier.max(self.una);
-        self.next_lost = self.next_lost.max(self.una);
-        self.next_hole = self.next_hole.max(self.una);
         debug_assert!(self.counts_agree());
         delivered
     }
@@ -427,6 +424,7 @@ impl Scoreboard {
 
     fn advance_frontier(&mut self) -> u64 {
         let mut newly_lost = 0;
+        self.frontier = self.frontier.max(self.una);
         while self.frontier < self.nxt && self.frontier_is_behind() {
             if self.segment(self.frontier).is(Segment::SACKED) {
                 self.sacked_above_frontier -= 1;
@@ -536,6 +534,7 @@ impl Scoreboard {
         if self.lost == 0 {
             return None;
         }
+        self.next_lost = self.next_lost.max(self.una);
         while self.next_lost < self.lost_end {
             let segment = self.segment(self.next_lost);
             if segment.is(Segment::LOST) && !segment.is(Segment::RETRANSMITTED) {
@@ -553,6 +552,7 @@ impl Scoreboard {
 
     /// The same below this segment.
     pub fn next_hole_below(&mut self, end: u64) -> Option<u64> {
+        self.next_hole = self.next_hole.max(self.una);
         while self.next_hole < end.min(self.nxt) {
             let segment = self.segment(self.next_hole);
             if !segment.is(Segment::SACKED) && !segment.is(Segment::RETRANSMITTED) {

@@ -12,12 +12,12 @@ const FIRST_SLOTS: usize = 16;
 /// called before a new index is used.
 #[derive(Clone, Debug)]
 pub struct SegmentRing<T> {
-    slots: Vec<T>,
+    slots: Box<[T]>,
 }
 
 impl<T: Copy + Default> SegmentRing<T> {
     pub fn new() -> SegmentRing<T> {
-        SegmentRing { slots: vec![T::default(); FIRST_SLOTS] }
+        SegmentRing { slots: vec![T::default(); FIRST_SLOTS].into() }
     }
 
     /// Makes room for segment `index` while keeping those from `una` on.
@@ -32,8 +32,10 @@ impl<T: Copy + Default> SegmentRing<T> {
     fn grow(&mut self, una: u64, index: u64) {
         let (before, count) = (self.slots.len(), (index - una + 1).next_power_of_two() as usize);
         // In place: long ones are moved by the operating system, which copies nothing.
-        self.slots.reserve_exact(count - before);
-        self.slots.resize(count, T::default());
+        let mut slots = std::mem::take(&mut self.slots).into_vec();
+        slots.reserve_exact(count - before);
+        slots.resize(count, T::default());
+        self.slots = slots.into();
         // The held segments lay within the old slots. Those whose slot is another now move up.
         for held in una..una + before as u64 {
             self[held] = self.slots[held as usize & (before - 1)];

@@ -104,7 +104,7 @@ impl Sender {
     /// Reports each lost segment to the algorithm, if it requests this.
     #[inline(always)]
     pub(super) fn report_losses(&mut self, now: Time) {
-        if self.flight.scoreboard.has_unreported_losses() {
+        if self.watches && self.flight.scoreboard.has_unreported_losses() {
             self.report_each_loss(now);
         }
     }
