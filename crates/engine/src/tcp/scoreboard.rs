@@ -104,8 +104,6 @@ pub struct Scoreboard {
     next_lost: u64,
     /// No segment below this index is retransmitted under NextSeg rule 3.
     next_hole: u64,
-    /// Segments detected as lost and not yet reported, `None` if losses are not reported.
-    unreported_losses: Option<Box<VecDeque<u64>>>,
     /// One past the highest SACKed segment, at most `una` if there is none.
     highest_sacked: u64,
     /// SACKed segments at or above the frontier. A segment at the frontier that is not SACKed is lost once their number
@@ -119,6 +117,8 @@ pub struct Scoreboard {
     rule: LossRule,
     /// What the latest acknowledgement SACKed. Allocated with the first that SACKs anything.
     reported: Option<Box<Reported>>,
+    /// Segments detected as lost and not yet reported, `None` if losses are not reported.
+    unreported_losses: Option<VecDeque<u64>>,
 }
 
 /// The SACK blocks of an acknowledgement.
@@ -169,7 +169,7 @@ impl Scoreboard {
     }
 
     pub fn report_losses(&mut self) {
-        self.unreported_losses = Some(Box::default());
+        self.unreported_losses = Some(VecDeque::new());
     }
 
     pub fn has_unreported_losses(&self) -> bool {

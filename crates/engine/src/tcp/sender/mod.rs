@@ -96,6 +96,8 @@ pub struct Sender {
     ecn_of_data: u8,
     ecn_of_control: u8,
     flight: Flight,
+    /// The number of probes of a window for which the retransmission timer waits.
+    window_probes: u64,
     /// When the retransmission timer expires, `NEVER` when it is stopped.
     retransmission: Time,
     profile: Arc<StackProfile>,
@@ -127,14 +129,12 @@ pub struct Sender {
     marks: Marks,
     /// Counters since the start of the measuring window.
     pub statistics: SenderStatistics,
-    established_at: Option<Time>,
     /// Since when a buffer alone limits transmission, `NEVER` if none does.
     limited_since: Time,
+    governor: Governor,
+    established_at: Option<Time>,
     /// Bytes outstanding when something other than the window last limited transmission.
     outstanding_when_limited: u64,
-    governor: Governor,
-    /// The number of probes of a window for which the retransmission timer waits.
-    window_probes: u64,
     pacer: Pacer,
 }
 
