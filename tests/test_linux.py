@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import socket
+import statistics
 import struct
 import subprocess
 import tempfile
@@ -26,6 +27,7 @@ from sojourn.backends.linux import (
     connections,
     disciplines,
     folders,
+    impairments,
     machine,
     moments,
     planned,
@@ -315,6 +317,76 @@ def test_link_is_shaped_and_delayed() -> None:
     assert "root handle 1: stab overhead -14 linklayer ethernet htb default 1" in files["n1.tc"]
     assert "htb rate 10000000bit ceil 10000000bit burst 2 " in files["n1.tc"]
     assert "root handle 1: netem limit 10000000 delay 5000.000us rate 10000000bit -14\n" in files["wire.tc"]
+
+
+def impaired(**impairments: Any) -> dict[str, str]:
+    """Returns the files of a small scenario whose bottleneck has these impairments."""
+    return dict(plan(specify(from_data(with_link(impairments=impairments), "test"), 1), Limitations()).files)
+
+
+def test_impairments_are_behind_the_link() -> None:
+    """Impairments are a second netem behind that of the link's rate and delay (tc-netem(8)), whose losses count too."""
+    files = impaired(burst_loss={"enter": 0.01, "leave": 0.2, "inside": 0.5}, duplication=0.001, slot="5 ms")
+    assert "dev b0 root handle 1: netem limit 10000000 delay 5000.000us rate 10000000bit -14\n" in files["wire.tc"]
+    late = "netem limit 10000000 loss gemodel 1% 20% 50% 0% duplicate 0.1% slot 5000.000us 5000.000us"
+    assert f"qdisc add dev d0 root handle 1: {late}\n" in files["wire.tc"]
+    assert "late 0 wire d0\n" in files["plan"]
+    assert "TC_LIB_DIR" not in files["network"]
+
+
+@pytest.mark.parametrize(
+    ("jitter", "words"),
+    [
+        ({"mean": "4 ms", "reorders": True}, "delay 4000.000us 4000.000us\n"),
+        ({"mean": "4 ms"}, "delay 4000.000us 4000.000us rate 1000000000000000bit\n"),
+    ],
+)
+def test_jitter_is_netems(jitter: dict[str, Any], words: str) -> None:
+    """A delay from 0 to twice the mean is the mean and as much to both sides; with a rate netem keeps packets in order."""
+    assert words in impaired(jitter=jitter)["wire.tc"]
+
+
+def test_exponential_delays_have_a_table() -> None:
+    """By netem's arithmetic the table's mean and its standard deviation are the mean, within 1 %: it has no larger delays."""
+    files = impaired(jitter={"mean": "4 ms", "distribution": "exponential"})
+    assert "delay 1.000us 10000.000us distribution exponential rate " in files["wire.tc"]
+    assert "export TC_LIB_DIR=.\n" in files["network"]
+    delays = [10 * int(entry) / 8192 for entry in files["exponential.dist"].split()]
+    assert max(map(int, files["exponential.dist"].split())) < 2**15
+    assert statistics.fmean(delays) == pytest.approx(4, rel=0.01)
+    assert statistics.pstdev(delays) == pytest.approx(4, rel=0.01)
+
+
+@pytest.mark.parametrize("probability", [1.0, 0.9, 0.4, 0.05, 0.0011, 3e-5, 1e-7])
+def test_chances_are_close(probability: float) -> None:
+    """Actions in a row, each one in a whole number of times, have the probability together within 1 %."""
+    actions = [action.split() for action in impairments.chance(probability)]
+    passed = 1.0
+    if actions[0][1] == "ok":
+        (_, _, _, _, _, first), (_, _, _, _, _, second) = actions
+        passed -= 1 / (int(first) * int(second))
+    else:
+        for action in actions[:-1]:
+            passed *= 1 - 1 / int(action[-1])
+    assert 1 - passed == pytest.approx(probability, rel=0.01)
+
+
+def test_bit_errors_are_by_size() -> None:
+    """Each size has a filter, and the classes of others are narrow: an eighth of the size at most."""
+    lines = [line.split() for line in impaired(bit_error_ratio=1e-6)["wire.tc"].splitlines() if "u32" in line]
+    found = [(int(line[line.index("u16") + 1]), int(line[line.index("u16") + 2], 0)) for line in lines]
+    assert {(52, 0xFFFF), (1500, 0xFFFF)} <= set(found)
+    for size in range(20, 1501):
+        first, mask = next(each for each in found if size & each[1] == each[0])
+        assert (mask ^ 0xFFFF) <= first / 8
+
+
+def test_policers_are_refused() -> None:
+    """What Linux cannot do of impairments is refused by its key."""
+    line = refused(with_link(impairments={"policer": {"rate": "5 Mbit/s", "burst": "50 KiB"}}))
+    assert line.startswith("network.dumbbell.bottleneck.impairments.policer.rate: ")
+    line = refused(with_link(impairments={"jitter": {"mean": "3 s"}}))
+    assert line == "network.dumbbell.bottleneck.impairments.jitter.mean: netem draws delays of up to 4.3 s"
 
 
 def test_device_queue_is_a_burst() -> None:

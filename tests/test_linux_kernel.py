@@ -1,6 +1,7 @@
 """The backend linux on a real kernel: it does what a scenario says, always the same, and nothing is left behind."""
 
 import contextlib
+import math
 import os
 import shutil
 import struct
@@ -260,6 +261,66 @@ def test_loss_is_random(backend: Linux) -> None:
     assert run.queues["total_link_losses"][0] == pytest.approx(0.02 * run.queues["total_departures"][0], rel=0.3)
     lost = 1 - flow["bytes_delivered"] / 500 / flow["segments_sent"]
     assert lost == pytest.approx(0.02, abs=5 * (0.02 * 0.98 / flow["segments_sent"]) ** 0.5 + 0.003)
+
+
+def impaired(backend: Linux, **impairments: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Returns the rows of a stream of 1000 packets a second for ten seconds over an impaired link, and of its queue."""
+    flows = [{"from": "a", "to": "b", "tcp": {"name": "cbr", "rate": "4 Mbit/s", "packet_size": "500 B"}}]
+    data = scenario_data(flows=flows, duration="11 s")
+    data["network"]["dumbbell"]["bottleneck"]["impairments"] = impairments
+    run = sojourn.run(from_data(data, "test"), backend=backend)
+    return run.flows.row(0, named=True), run.queues.row(0, named=True)
+
+
+#: What a packet of that stream takes: 7 ms of propagation, and 500 bytes over three links.
+PASSAGE = 0.007 + 8 * 500 * (1 / 100e6 + 1 / 10e6 + 1 / 100e6)
+
+
+def test_losses_come_in_bursts(backend: Linux) -> None:
+    """A chain of Gilbert and Elliott loses enter / (enter + leave) of all packets, within five standard deviations."""
+    flow, queue = impaired(backend, burst_loss={"enter": 0.01, "leave": 0.2})
+    lost = 1 - flow["bytes_delivered"] / 500 / flow["segments_sent"]
+    cycles = 10_000 / (1 / 0.01 + 1 / 0.2)
+    assert lost == pytest.approx(0.01 / 0.21, rel=5 * (2 / cycles) ** 0.5)
+    # In 10 s of the 11.
+    assert queue["total_link_losses"] == pytest.approx(11_000 * lost, rel=0.2)
+
+
+def test_wrong_bits_are_by_size(backend: Linux) -> None:
+    """A packet of n bits arrives with the probability (1 - b)^n, within five standard deviations."""
+    flow, _ = impaired(backend, bit_error_ratio=1e-5)
+    expected = 1 - (1 - 1e-5) ** 4000
+    lost = 1 - flow["bytes_delivered"] / 500 / flow["segments_sent"]
+    assert lost == pytest.approx(expected, abs=5 * (expected * (1 - expected) / 10_000) ** 0.5)
+
+
+def test_packets_arrive_twice(backend: Linux) -> None:
+    """A tenth of the packets arrives twice, within five standard deviations."""
+    flow, _ = impaired(backend, duplication=0.1)
+    assert flow["bytes_delivered"] / 500 / flow["segments_sent"] == pytest.approx(1.1, abs=5 * (0.09 / 10_000) ** 0.5)
+
+
+@pytest.mark.parametrize(("distribution", "median"), [("uniform", 1.0), ("exponential", math.log(2))])
+def test_delays_are_drawn(backend: Linux, distribution: str, median: float) -> None:
+    """A random delay has its mean and its median; in order, a packet waits for those before it, so that the mean is above."""
+    jitter = {"mean": "4 ms", "distribution": distribution}
+    drawn, _ = impaired(backend, jitter={**jitter, "reorders": True})
+    assert drawn["delay_mean"] - PASSAGE == pytest.approx(0.004, rel=0.05)
+    # Bins are 1 % wide.
+    assert drawn["delay_p50"] - PASSAGE == pytest.approx(0.004 * median, rel=0.1)
+    assert drawn["delay_min"] >= PASSAGE - 1e-6
+    in_order, _ = impaired(backend, jitter=jitter)
+    assert in_order["delay_mean"] > drawn["delay_mean"] + 0.001
+    # The next packet comes a millisecond later and is not overtaken: it waits that much less at most.
+    assert in_order["jitter"] < drawn["jitter"] / 2
+
+
+def test_slots_gather_packets(backend: Linux) -> None:
+    """Packets wait for their slot and arrive together: no more than its length longer, on average about half of it."""
+    flow, _ = impaired(backend, slot="5 ms")
+    assert PASSAGE <= flow["delay_min"] <= PASSAGE + 0.001
+    assert flow["delay_max"] == pytest.approx(PASSAGE + 0.005, abs=1e-4)
+    assert flow["delay_mean"] == pytest.approx(PASSAGE + 0.0025, abs=0.0006)
 
 
 def test_marks_replace_drops(backend: Linux) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from sojourn import _engine, specification
-from sojourn.backends.linux import algorithms, stack, topology, traffic
+from sojourn.backends.linux import algorithms, impairments, stack, topology, traffic
 from sojourn.backends.linux.algorithms import Added
 from sojourn.backends.linux.answers import Answer
 from sojourn.backends.linux.disciplines import Limit
@@ -121,6 +121,7 @@ def plan(
         *(f"counters {node(host)}" for host in senders.values()),
         *(f"discipline {namespace} {device} {made.words}" for namespace, device, made in batches.direct),
         *(_queue(number, devices[index], overhead) for number, index in enumerate(measured)),
+        *(f"late {number} {topology.WIRE} {devices[index].late}" for number, index in enumerate(measured) if devices[index].late),
         *seen,
         *_besides(run, devices, besides),
         *events,
@@ -304,7 +305,10 @@ def _network(run: RunSpecification, batches: topology.Batches) -> dict[str, str]
         "echo 100000000 100000000 100000000 > /proc/sys/net/ipv4/tcp_mem",
         f"{TOOLS}/ip -batch devices",
     ]
-    files = {"devices": "".join(f"{line}\n" for line in (*(f"netns add {name}" for name in names), *batches.ip[""]))}
+    if batches.tables:
+        script.insert(1, f"export {impairments.TABLES}=.")
+    made = (*(f"netns add {name}" for name in names), *batches.ip[""])
+    files = batches.tables | {"devices": "".join(f"{line}\n" for line in made)}
     for tool, commands in (("ip", batches.ip), ("tc", batches.tc)):
         for name in names:
             if name in commands:

@@ -142,7 +142,10 @@ def _generated(run: RunSpecification, plan: Plan, found: Records) -> Generated:
 
 def _sees_all_losses(run: RunSpecification, plan: Plan) -> bool:
     """Whether each packet that is lost is lost at a queue that is measured."""
-    lossless = not any(link["loss"] or link["drop"] or any(change["loss"] for change in link["changes"]) for link in run["links"])
+    lossless = not any(
+        link["loss"] or link["drop"] or "impairments" in link or any(change["loss"] for change in link["changes"])
+        for link in run["links"]
+    )
     return lossless and len(plan.queues) == sum(link["queue"] is not None for link in run["links"])
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sojourn.backends.linux import direct, disciplines, planned
+from sojourn.backends.linux import direct, disciplines, impairments, planned
 from sojourn.backends.linux.algorithms import Added
 from sojourn.backends.linux.direct import Direct
 from sojourn.backends.linux.disciplines import Limit, Place
@@ -51,6 +51,8 @@ class Batches:
     tc: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     #: Disciplines that the guest makes: namespace, device, and the discipline.
     direct: list[tuple[str, str, Direct]] = field(default_factory=list)
+    #: Files of distributions for ``tc``.
+    tables: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ class LinkDevices:
     sender_overhead: int = 0
     #: A device at the origin that sees each packet, lost by plan or not; none if the mirror or ``out`` does.
     all: str | None = None
+    #: The device of the netem with the link's impairments, in the namespace between the nodes; none if it has none.
+    late: str | None = None
 
     @property
     def sees_all(self) -> str:
@@ -119,16 +123,26 @@ def build(
             else:
                 made_by_tc = _discipline(devices.out, link["queue"], limits[index], place)
             batches.tc[devices.origin] += [*_shaper(devices.out, link, overhead), *made_by_tc]
-            redirect = f"filter add dev a{index} ingress matchall action mirred egress redirect dev b{index}"
-            batches.tc[WIRE] += [f"qdisc add dev a{index} clsact", redirect]
+            batches.tc[WIRE] += _redirect(f"a{index}", f"b{index}")
         if devices.wire is not None:
             namespace, device = devices.wire
             made_by = netem(link, overhead, devices.sender_overhead)
             batches.tc[namespace].append(f"qdisc add dev {device} root handle 1: {made_by}")
+        if devices.late is not None:
+            asked, headers = link["impairments"], overhead + ETHERNET_HEADER
+            late = f"qdisc add dev {devices.late} root handle 1: {impairments.netem(asked, _ROOM)}"
+            errors = impairments.bit_errors(devices.late, asked["bit_error_ratio"], mtu, headers)
+            batches.tc[WIRE] += [*_redirect(f"c{index}", devices.late), late, f"qdisc add dev {devices.late} clsact", *errors]
+            batches.tables |= impairments.tables(asked)
         filters = list(_filters(link, devices))
         if filters:
             batches.tc[devices.origin] += [f"qdisc add dev {devices.out} clsact", *filters]
     return batches, found
+
+
+def _redirect(into: str, out: str) -> list[str]:
+    """What comes in at one device leaves by another."""
+    return [f"qdisc add dev {into} clsact", f"filter add dev {into} ingress matchall action mirred egress redirect dev {out}"]
 
 
 def _filters(link: Mapping[str, Any], devices: LinkDevices) -> Iterator[str]:
@@ -186,8 +200,6 @@ def _devices(
     for key in ("rate", "delay"):
         if f"{key}_trace" in link:
             raise Impossible(key, "links of the backend linux follow no trace")
-    if "impairments" in link:
-        raise Impossible("impairments", "links of the backend linux have none")
     if "aggregation" in link:
         raise Impossible("aggregation", "links of the backend linux send packets one by one")
     if "framing" in link:
@@ -195,19 +207,20 @@ def _devices(
         raise Impossible(key, "links of the backend linux add nothing to packets")
     sees_all = f"s{index}" if index in first and link["drop"] is not None else None
     sender_overhead = first.get(index, 0)
+    late = f"d{index}" if "impairments" in link else None
     if link["queue"] is not None:
         if sender_overhead:
             limitations.note("sender_overhead", "a host with a queue of its own sends at once on Linux")
-        return LinkDevices(origin, target, out, into, f"t{index}", (WIRE, f"b{index}"), all=sees_all)
+        return LinkDevices(origin, target, out, into, f"t{index}", (WIRE, f"b{index}"), all=sees_all, late=late)
     passage = link["delay"] + FULL_PACKET * 8 * PICOSECONDS // link["rate"]
     if passage + sender_overhead < NEGLIGIBLE and not link["loss"] and not link["changes"]:
-        return LinkDevices(origin, target, out, into, None, None, all=sees_all)
+        return LinkDevices(origin, target, out, into, None, None, all=sees_all, late=late)
     mirror = f"t{index}" if index in first or is_captured else None
-    return LinkDevices(origin, target, out, into, mirror, (origin, out), sender_overhead, sees_all)
+    return LinkDevices(origin, target, out, into, mirror, (origin, out), sender_overhead, sees_all, late)
 
 
 def _create(batches: Batches, index: int, devices: LinkDevices, mtu: int, has_queue: bool) -> None:
-    """A pair of devices, or two pairs with the wire between them.
+    """Pairs of devices: one, and one more for each place on the wire where packets wait.
 
     Both ends of a pair have the same address and there is no ARP: a packet's destination is then its own device's address
     (net/ipv4/arp.c, arp_constructor), which is the other end's too.
@@ -219,11 +232,14 @@ def _create(batches: Batches, index: int, devices: LinkDevices, mtu: int, has_qu
         batches.ip[here].append(f"link set {one} up arp off")
         batches.ip[there].append(f"link set {other} up arp off")
 
-    if has_queue:
-        pair(devices.out, devices.origin, f"a{index}", WIRE)
-        pair(f"b{index}", WIRE, devices.into, devices.target)
-    else:
-        pair(devices.out, devices.origin, devices.into, devices.target)
+    places = [(f"a{index}", f"b{index}")] if has_queue else []
+    if devices.late is not None:
+        places.append((f"c{index}", devices.late))
+    last, space = devices.out, devices.origin
+    for into, out in places:
+        pair(last, space, into, WIRE)
+        last, space = out, WIRE
+    pair(last, space, devices.into, devices.target)
     for copy in filter(None, (devices.mirror, devices.all)):
         batches.ip[""].append(f"link add {copy} netns {devices.origin} mtu {mtu} type dummy")
         batches.ip[devices.origin].append(f"link set {copy} up arp off")

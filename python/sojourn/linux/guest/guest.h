@@ -74,6 +74,8 @@ void tap_check(struct tap *tap);
 
 void queue_add(int number, const char *name_space, const char *device, const char *mirror, int overhead, const char *wire_space,
 	       const char *wire);
+/* A queue's link has impairments: what these lose, they lose at a device of their own. */
+void queue_late(int number, const char *name_space, const char *device);
 /* Makes the discipline of a device itself, below that of its rate; options are hexadecimal digits, or "-". */
 void discipline_make(const char *name_space, const char *device, const char *kind, const char *options);
 void queues_drain(void);

@@ -155,6 +155,8 @@ static void read_line(const char *line)
 		read_flow(line);
 	} else if (sscanf(line, "queue %d %15s %15s %15s %d %15s %15s", &number, name, device, mirror, &overhead, wire_space, wire) == 7) {
 		queue_add(number, name, strdup(device), strdup(mirror), overhead, wire_space, wire);
+	} else if (sscanf(line, "late %d %15s %15s", &number, name, device) == 3) {
+		queue_late(number, name, device);
 	} else if (sscanf(line, "discipline %15s %15s %15s %511s", name, device, wire, options) == 4) {
 		discipline_make(name, device, wire, options);
 	} else if (sscanf(line, "sent %15s %15s", name, device) == 2 && sent_count < MOST_TAPS) {

@@ -63,6 +63,7 @@ struct counts {
 static struct queue {
 	int number, overhead, netlink, device;
 	int wire_netlink, wire_device;
+	int late_netlink, late_device; /* of the impairments; no device if there are none */
 	struct tap arriving, leaving;
 	struct packet departure; /* taken from the tap, but its arrival has not been seen */
 	struct line *lines;      /* two a flow, or SHARED of each direction */
@@ -114,6 +115,13 @@ void queue_add(int number, const char *name_space, const char *device, const cha
 	enter(wire_space);
 	queue->wire_device = if_nametoindex(wire);
 	queue->wire_netlink = open_netlink(wire);
+}
+
+void queue_late(int number, const char *name_space, const char *device)
+{
+	enter(name_space);
+	all[number].late_device = if_nametoindex(device);
+	all[number].late_netlink = open_netlink(device);
 }
 
 static void append(struct nlmsghdr *message, int kind, const void *content, int size)
@@ -391,14 +399,32 @@ void queues_series(Time moment)
 	}
 }
 
+/* What was lost on the wire, and before the queue by plan. */
+static unsigned losses(const struct queue *queue)
+{
+	const struct { int netlink, device; unsigned handle; } places[] = {
+		{ queue->wire_netlink, queue->wire_device, WIRE_HANDLE },
+		{ queue->netlink, queue->device, FILTERS_HANDLE },
+		{ queue->late_netlink, queue->late_device, WIRE_HANDLE },
+		{ queue->late_netlink, queue->late_device, FILTERS_HANDLE },
+	};
+	struct answer answer;
+	unsigned lost = 0;
+
+	for (unsigned place = 0; place < sizeof places / sizeof *places; place++) {
+		if (!places[place].device)
+			continue;
+		ask(places[place].netlink, places[place].device, places[place].handle, &answer);
+		lost += answer.state.drops;
+	}
+	return lost;
+}
+
 void queues_end(void)
 {
 	for (struct queue *queue = all; queue < all + queues; queue++) {
 		struct counts *window = &queue->window;
-		struct answer wire, filters;
 
-		ask(queue->wire_netlink, queue->wire_device, WIRE_HANDLE, &wire);
-		ask(queue->netlink, queue->device, FILTERS_HANDLE, &filters);
 		tap_check(&queue->arriving);
 		tap_check(&queue->leaving);
 		fprintf(output,
@@ -407,7 +433,7 @@ void queues_end(void)
 			queue->number, (unsigned long long)window->arrivals, (unsigned long long)window->departures,
 			(unsigned long long)window->bytes, window->sojourn_sum, (long long)window->sojourn_most,
 			(unsigned long long)queue->whole.arrivals, (unsigned long long)queue->whole.departures,
-			wire.state.drops + filters.state.drops,
+			losses(queue),
 			(unsigned long long)queue->samples, queue->sum, queue->squares, queue->bytes, (unsigned long long)queue->most);
 		bins_report("sojourns", queue->number, queue->bins);
 		for (int flow = 0; flow < flow_count; flow++)
