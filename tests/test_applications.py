@@ -10,8 +10,6 @@ import sojourn
 from conftest import Capture
 from sojourn import _engine, catalogue
 from sojourn.analysis.result import Result
-from sojourn.backends.linux.limits import Impossible, Limitations
-from sojourn.backends.linux.plan import plan
 from sojourn.campaign import randomness
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
@@ -196,10 +194,3 @@ def test_impossible_applications(flow: dict[str, Any], line: str) -> None:
     with pytest.raises(InputError, match=line) as raised:
         from_data(given(flow), "applications")
     assert "\n" not in str(raised.value)
-
-
-def test_linux_has_no_applications() -> None:
-    """The backend linux refuses an application, by its key."""
-    with pytest.raises(Impossible) as raised:
-        plan(specify(Scenario.of(given(watched())), 1), Limitations())
-    assert raised.value.key == "video"

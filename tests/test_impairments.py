@@ -169,10 +169,10 @@ def test_bad_uses_of_traces(tmp_path: Path, bottleneck: Mapping[str, Any], expec
     assert expected in str(caught.value)
 
 
-def test_linux_has_no_impairments(tmp_path: Path) -> None:
-    """The backend linux refuses impairments, traces and frames, and says which key asks for them."""
+def test_linux_has_no_traces_and_frames(tmp_path: Path) -> None:
+    """The backend linux refuses traces and frames, and says which key asks for them."""
     trace(tmp_path, "1\n2\n")
-    for bottleneck in ({"impairments": {"slot": "1 ms"}}, {"rate": {"trace": "cell"}}, {"aggregation": {"packets": "2 packets"}}):
+    for bottleneck in ({"rate": {"trace": "cell"}}, {"aggregation": {"packets": "2 packets"}}):
         scenario = Scenario.of(given(bottleneck), tmp_path)
         with pytest.raises(Impossible) as caught:
             plan(specify(scenario, 1), Limitations())

@@ -11,8 +11,6 @@ import sojourn
 from sojourn import _engine
 from sojourn.analysis import summary
 from sojourn.analysis.result import Result
-from sojourn.backends.linux.limits import Impossible, Limitations
-from sojourn.backends.linux.plan import plan
 from sojourn.campaign import cautions, randomness
 from sojourn.catalogue.published_sizes import PUBLISHED, CutOff
 from sojourn.errors import InputError
@@ -281,13 +279,6 @@ def test_bad_vectors_are_refused(text: str, expected: str, tmp_path: Path) -> No
     with pytest.raises(InputError, match="tmix") as error:
         from_data(given({"vectors": "tmix"}), "a scenario", tmp_path)
     assert expected in str(error.value)
-
-
-def test_linux_refuses_sessions() -> None:
-    """The backend linux says in one line that it cannot do them."""
-    for key, flow in (("page", {"page": {"objects": 1}}), ("exchange", {"exchange": {"response": "1 kB"}, "start": "0 s"})):
-        with pytest.raises(Impossible, match=key):
-            plan(specified(flow), Limitations())
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,6 @@ import sojourn
 from conftest import scenario_data
 from sojourn import catalogue
 from sojourn.analysis.result import Result
-from sojourn.backends.linux.limits import Impossible, Limitations
-from sojourn.backends.linux.plan import plan
 from sojourn.campaign import cautions, randomness
 from sojourn.cli.commands import sojourn as cli
 from sojourn.errors import InputError
@@ -183,12 +181,6 @@ def test_randomness_of_arrivals() -> None:
     assert dict(randomness.parts(specified({"size": "1 kB", "arrivals": POISSON})))["arrivals"] == "times"
     assert dict(randomness.parts(specified({"size": sizes, "arrivals": equal})))["arrivals"] == "sizes"
     assert "arrivals" not in dict(randomness.parts(specified({"size": "1 kB", "arrivals": equal})))
-
-
-def test_linux_refuses_arrivals() -> None:
-    """The Linux backend has no arrivals, and says so by the key."""
-    with pytest.raises(Impossible, match="arrivals"):
-        plan(specified({"size": "50 kB", "arrivals": POISSON}), Limitations())
 
 
 @pytest.fixture(scope="module")

@@ -171,7 +171,7 @@ def _sizes(published: "Published") -> tuple[Row, list[Table]]:
 
 def _study(name: str) -> tuple[Row, list[Table]]:
     from sojourn.study import library
-    from sojourn.sweep.model import Sweep
+    from sojourn.sweep import values
 
     if library.is_path(name):
         # One that comes with Sojourn is known to be right.
@@ -180,7 +180,7 @@ def _study(name: str) -> tuple[Row, list[Table]]:
     else:
         study = library.contents(name)
     about = _row(name, study["title"], "study", study["source"])
-    axes = [{"axis": name, "values": list(axis.values)} for name, axis in Sweep.of(study["sweep"]).axes.items()]
+    axes = [{"axis": axis, "values": values.labels(given)} for axis, given in study["sweep"]["axes"].items()]
     readings: list[Row] = [
         {"reading": reading, "description": given["description"], **assumption}
         for reading, given in study.get("readings", {}).items()

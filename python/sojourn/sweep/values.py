@@ -52,6 +52,13 @@ def of_axis(given: Sequence[Any] | Mapping[str, Any]) -> list[Value]:
     return values
 
 
+def labels(given: Sequence[Any] | Mapping[str, Any]) -> list[str]:
+    """What the values of an axis are called; the range itself of one that values are drawn from."""
+    if isinstance(given, Mapping) and "range" in given and "steps" not in given:
+        return [str(given["range"])]
+    return [value.label for value in of_axis(given)]
+
+
 def text(value: Any, left_out: Iterable[str] = ()) -> str:
     """A value on one line, as it would be written in a file, without the keys that are left out of tables."""
     if isinstance(value, bool):
