@@ -13,8 +13,8 @@ from sojourn.errors import InputError
 #: What a user calls to have one.
 BUILD = "sojourn linux build"
 
-#: The file of a discipline that only newer kernels have, and the option that compiles it there.
-DUALPI2, DUALPI2_OPTION = "sch_dualpi2.c", "CONFIG_NET_SCH_DUALPI2=y"
+#: The file of a discipline that only newer kernels have.
+DUALPI2 = "sch_dualpi2.c"
 
 #: Files of a kernel's folder.
 KERNEL, SEEDED, GUEST, DESCRIPTION, LOG, CONFIGURATION = "linux", "seeded.so", "guest.cpio", "kernel.json", "build.log", "config"

@@ -8,7 +8,6 @@ from importlib import resources
 from pathlib import Path
 
 from sojourn.errors import RunFailed
-from sojourn.linux.cache import DUALPI2, DUALPI2_OPTION
 
 #: Ticks a second. User Mode Linux has 100, distributions have 250 or 1000; congestion controls that count in ticks see no more
 #: than that.
@@ -26,6 +25,9 @@ REQUIRED = (
     f"CONFIG_HZ={HZ}",
 )
 
+#: The definition of an option.
+_DEFINED = re.compile(r"(?m)^\s*(?:menu)?config +(\w+)")
+
 #: A file that ``make`` has compiled.
 COMPILED = re.compile(r"^ +(CC|AS|LD|AR) ")
 
@@ -42,18 +44,39 @@ def configure(source: Path, build: Path, log: Path) -> str:
     a definition before the kernel's own sets it, and the source stays as it is.
     """
     build.mkdir(parents=True, exist_ok=True)
-    newer = f"{DUALPI2_OPTION}\n".encode() if (source / "net/sched" / DUALPI2).exists() else b""
-    (build / "sojourn.config").write_bytes(own_configuration() + newer)
+    (build / "sojourn.config").write_bytes(own_configuration())
     top = (source / "Kconfig").read_text()
     (build / "Kconfig.sojourn").write_text(
         re.sub(r"(?m)^(mainmenu .*)$", rf"\1\n\nconfig HZ\n\tint\n\tdefault {HZ}\n", top, count=1)
     )
     _make(source, build, log, ["allnoconfig"], {"KCONFIG_ALLCONFIG": str(build / "sojourn.config")})
     text = (build / ".config").read_text()
-    missing = [option for option in REQUIRED if option not in text.splitlines()]
-    if missing:
-        raise RunFailed(f"this kernel cannot be configured with {', '.join(missing)}; {log} has more")
+    unknown, refused = missing(own_configuration().decode(), text, source)
+    with log.open("a") as output:
+        output.writelines(f"this source does not know {option}\n" for option in unknown)
+    refused += [option for option in REQUIRED if option not in text.splitlines() and option not in refused]
+    if refused:
+        raise RunFailed(f"this kernel cannot be configured with {', '.join(refused)}; {log} has more")
     return text
+
+
+def missing(asked: str, configuration: str, source: Path) -> tuple[list[str], list[str]]:
+    """The options asked for that a configuration lacks: those that the source does not know, and those that it knows."""
+    has = set(configuration.splitlines())
+    lacked = [line for line in asked.splitlines() if line.startswith("CONFIG_") and line not in has]
+    known = _known(source) if lacked else set()
+    is_known = {line: line.removeprefix("CONFIG_").partition("=")[0] in known for line in lacked}
+    return [line for line in lacked if not is_known[line]], [line for line in lacked if is_known[line]]
+
+
+def _known(source: Path) -> set[str]:
+    """The names of all options that a source defines, for any architecture."""
+    found: set[str] = set()
+    for folder, _, files in os.walk(source):
+        for name in files:
+            if name.startswith("Kconfig"):
+                found.update(_DEFINED.findall((Path(folder) / name).read_text(errors="replace")))
+    return found
 
 
 def compile_file(build: Path, source: Path, place: Path, log: Path, jobs: int) -> None:

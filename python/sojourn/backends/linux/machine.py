@@ -113,6 +113,7 @@ def _command(kernel: Kernel, memory: int) -> list[str]:
         f"mem={memory}M",
         # Linux 6.12 takes no relative path (stat_file in fs/hostfs/hostfs_user.c).
         *("initrd=guest", "hostfs=/proc/self/cwd", "uml_dir=./machine"),
+        "ipv6.disable=1",
         *("con=null", "con0=null,fd:1", "ssl=null", "quiet", "panic=-1"),
         *(f"time-travel-start={EPOCH}", "time-travel=inf-cpu"),
     ]
