@@ -117,7 +117,8 @@ def test_rtt_is_the_path(backend: Linux) -> None:
     per_byte = 8 * (1 / 100e6 + 1 / 10e6 + 1 / 100e6)
     # 60 bytes are SYN and SYN-ACK with their options, 52 an acknowledgement with a timestamp.
     assert flow["established"] - flow["start"] == pytest.approx(0.014 + (60 + 60) * per_byte, abs=5e-6)
-    assert flow["rtt_max"] == pytest.approx(0.014 + (1052 + 52) * per_byte, abs=5e-6)
+    # A timer of each of six links is late by up to half a microsecond, and each look at the clock takes a quarter.
+    assert flow["rtt_max"] == pytest.approx(0.014 + (1052 + 52) * per_byte, abs=6e-6)
 
 
 def test_second_segment_is_acknowledged(backend: Linux) -> None:
@@ -346,7 +347,9 @@ def test_guest_makes_disciplines(backend: Linux, monkeypatch: pytest.MonkeyPatch
 def test_unknown_discipline_is_told(backend: Linux, monkeypatch: pytest.MonkeyPatch) -> None:
     """A discipline that the kernel does not take after all fails the run in one line that names it."""
     monkeypatch.setattr(direct, "translate", lambda *_, **__: direct.Direct("unheard_of"))
-    with pytest.raises(RunFailed, match=r"^the kernel could not carry it out: discipline unheard_of: No such file or directory$"):
+    with pytest.raises(
+        RunFailed, match=r"^the kernel could not carry it out: cannot make unheard_of: Specified qdisc kind is unknown$"
+    ):
         backend.run(Cell({}, scenario()).specification)
 
 

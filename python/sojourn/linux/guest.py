@@ -1,4 +1,4 @@
-"""The guest of a kernel: its first file system, with the user's ``busybox``, ``ip`` and ``tc`` and Sojourn's own program."""
+"""The guest of a kernel: its first file system, with the user's ``busybox`` and ``tc`` and Sojourn's own program."""
 
 import hashlib
 import subprocess
@@ -11,11 +11,11 @@ from sojourn.linux import archive, tools
 from sojourn.linux.archive import Entry
 
 #: Sojourn's program, of these files.
-PROGRAM = ("main.c", "flow.c", "seen.c", "session.c", "queue.c", "tap.c", "capture.c")
+PROGRAM = ("main.c", "network.c", "flow.c", "seen.c", "session.c", "queue.c", "tap.c", "capture.c")
 HEADERS = ("guest.h",)
 
 #: Folders that exist before anything is mounted.
-FOLDERS = ("bin", "dev", "host", "proc", "run", "sys", "tmp", "usr", "usr/bin")
+FOLDERS = ("bin", "dev", "host", "proc", "sys", "tmp", "usr", "usr/bin")
 
 
 #: The guest's first process, and what is loaded before the kernel's libraries: it seeds random numbers, restores registers of
@@ -56,12 +56,11 @@ def make(program: Path) -> bytes:
     entries["bin/sh"] = archive.link("bin/sh", "busybox")
     entries["usr/bin/flows"] = archive.file("usr/bin/flows", program.read_bytes())
     entries |= _file("bin/busybox", _found("busybox"))
-    for name in ("ip", "tc"):
-        path = _found(name)
-        entries |= _file(f"usr/bin/{name}", path)
-        listing = subprocess.run(["ldd", str(path)], capture_output=True, text=True, check=True).stdout
-        for library in tools.libraries(listing):
-            entries |= _file(str(library).lstrip("/"), library)
+    path = _found("tc")
+    entries |= _file("usr/bin/tc", path)
+    listing = subprocess.run(["ldd", str(path)], capture_output=True, text=True, check=True).stdout
+    for library in tools.libraries(listing):
+        entries |= _file(str(library).lstrip("/"), library)
     return archive.archive(entries[path] for path in sorted(entries))
 
 

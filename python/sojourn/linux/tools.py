@@ -19,7 +19,7 @@ COMPILING = {
     "tar": "tar",
     "xz": "xz-utils",
 }
-GUEST = {"busybox": "busybox-static", "ip": "iproute2", "tc": "iproute2"}
+GUEST = {"busybox": "busybox-static", "tc": "iproute2"}
 
 #: Where programs are that only administrators have in their path.
 ADMINISTRATORS = ("/usr/sbin", "/sbin")

@@ -4,11 +4,11 @@ They are DualPI2, which Linux has since 6.17, and those of users' files that a k
 """
 
 import re
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn.backends.linux import netlink
 from sojourn.backends.linux.algorithms import Added
 from sojourn.backends.linux.disciplines import ENDLESS_BYTES, Limit, Place, fixed
 from sojourn.backends.linux.limits import Impossible
@@ -26,11 +26,6 @@ class Direct:
     kind: str
     #: Attributes of netlink, concatenated.
     options: bytes = b""
-
-    @property
-    def words(self) -> str:
-        """As the guest takes it."""
-        return f"{self.kind} {self.options.hex() or '-'}"
 
 
 def translate(queue: Mapping[str, Any], limit: Limit, place: Place, added: Added) -> Direct | None:
@@ -78,11 +73,5 @@ def _dualpi2(parameters: Mapping[str, Any], limit: Limit, place: Place) -> bytes
         9: parameters["minimum_packets"],
     }
     small = {10: min(max(round(coupling), 1), 255), 13: round(share)}
-    attributes = [(kind, "=I", value) for kind, value in numbers.items()] + [(kind, "=B", value) for kind, value in small.items()]
-    return b"".join(_attribute(*attribute) for attribute in attributes)
-
-
-def _attribute(kind: int, layout: str, value: int) -> bytes:
-    """An attribute of netlink (netlink(7)): length, type, content, padding to four bytes."""
-    content = struct.pack(layout, value)
-    return struct.pack("=HH", 4 + len(content), kind) + content + bytes(-len(content) % 4)
+    attributes = [*(netlink.number(kind, value) for kind, value in numbers.items())]
+    return b"".join([*attributes, *(netlink.number(kind, value, "B") for kind, value in small.items())])

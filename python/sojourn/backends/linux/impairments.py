@@ -11,8 +11,7 @@ from typing import Any
 from sojourn.backends.linux.limits import Impossible
 from sojourn.backends.linux.units import NANOSECONDS, nanoseconds
 
-#: A distribution of delays for ``tc``, which reads it from a folder of this variable (iproute2, tc/tc_util.c).
-TABLES = "TC_LIB_DIR"
+#: A distribution of delays for ``tc``, which reads it from the folder of a run.
 EXPONENTIAL = "exponential"
 
 #: netem multiplies a table's entries, 16 bits each, by the jitter and divides by this (NETEM_DIST_SCALE); the mean is 2.5 times

@@ -6,20 +6,17 @@ from functools import partial
 from typing import Any
 
 from sojourn import _engine, specification
-from sojourn.backends.linux import algorithms, impairments, stack, topology, traffic
+from sojourn.backends.linux import algorithms, interfaces, stack, topology, traffic
 from sojourn.backends.linux.algorithms import Added
 from sojourn.backends.linux.answers import Answer
 from sojourn.backends.linux.disciplines import Limit
 from sojourn.backends.linux.limits import Impossible, Limitations
-from sojourn.backends.linux.topology import LinkDevices, address, node
+from sojourn.backends.linux.topology import LinkDevices, Network, address, node
 from sojourn.backends.linux.traffic import Flow
 from sojourn.backends.linux.units import nanoseconds
 from sojourn.errors import InputError
 from sojourn.scenario import chance
 from sojourn.specification import RunSpecification
-
-#: Where the guest has ``ip`` and ``tc``: by their names alone its shell takes its own.
-TOOLS = "/usr/bin"
 
 #: The guest's memory: what it needs at least, and for each flow, in MiB. Memory that is not used costs a sixtieth.
 _LEAST_MEMORY, _MEMORY_OF_FLOW = 1024, 4
@@ -34,6 +31,9 @@ SENT, ARRIVED = "capture-sent", "capture-arrived"
 #: Settings of all hosts and routers. A timeout would change the hash that packets carry (sk_rethink_txhash), so that one
 #: flow would be in two queues of a discipline; on a real path a router computes the hash itself, of the headers.
 _OF_NODES = ("ipv4/ip_forward 1", "core/txrehash 0")
+
+#: Settings of the kernel: bursts are not lost between two devices, and buffers of sockets never press.
+_OF_KERNEL = ("core/netdev_max_backlog 10000000", "ipv4/tcp_mem 100000000 100000000 100000000")
 
 #: A congestion control as the name of a module and its parameters by their paths.
 Translate = Callable[[Mapping[str, Any]], tuple[str, dict[str, str]]]
@@ -103,30 +103,33 @@ def plan(
     longest = run["sender_overhead"]
     first_links = {paths[ends][0]: longest if _stack(run, flow)[chance.SWITCH] else 0 for ends, flow in sent}
     last_links = {paths[ends][-1] for ends in answered}
-    batches, devices = topology.build(links, mtu, overhead, first_links, limits, limitations, added, besides.capture)
-    _addresses_and_routes(run, flows, paths, devices, batches, limitations)
+    nodes = tuple(node(index) for index in range(len(run["nodes"])))
+    network, devices = topology.build(links, nodes, mtu, overhead, first_links, limits, limitations, added, besides.capture)
+    _addresses_and_routes(run, flows, paths, devices, network, limitations)
     queues = tuple(index for index, link in enumerate(links) if link["queue"] is not None)
     seen = [f"sent {each.origin} {each.sees_all}" for each in (devices[index] for index in sorted(first_links))]
     seen += [f"received {each.target} {each.into}" for each in (devices[index] for index in sorted(last_links))]
     senders = _single_senders(tcp)
-    events, files = _events(links, devices, overhead)
     asked = run["probe"]["queue_statistics"] or run["probe"]["queue_series"] or besides.moments
     measured = queues if asked else ()
     lines = [
         f"duration {nanoseconds(run['duration'])}",
         f"warm_up {nanoseconds(run['warm_up'])}",
         *(f"{probe} {nanoseconds(run['probe'][probe])}" for probe in ("queue_series", "flow_series") if run["probe"][probe]),
+        *_network(network),
         *_settings(run, flows, translate, limitations),
         *(_flow(run, flow, extra, mtu, translate) for flow in flows),
         *(f"counters {node(host)}" for host in senders.values()),
-        *(f"discipline {namespace} {device} {made.words}" for namespace, device, made in batches.direct),
         *(_queue(number, devices[index], overhead) for number, index in enumerate(measured)),
         *(f"late {number} {topology.WIRE} {devices[index].late}" for number, index in enumerate(measured) if devices[index].late),
         *seen,
         *_besides(run, devices, besides),
-        *events,
+        *_events(network, links, devices, overhead),
     ]
-    files |= {"plan": "\n".join(lines) + "\n", **_network(run, batches)}
+    files = network.tables | {
+        _batch(namespace): "".join(f"{line}\n" for line in commands) for namespace, commands in network.tc.items()
+    }
+    files["plan"] = "\n".join(lines) + "\n"
     memory = _LEAST_MEMORY + _MEMORY_OF_FLOW * len(flows)
     has_transfers = any(flow.is_generated or flow.entry["size"] is not None for flow in flows)
     generator = _engine.Generator(specification.text(run)) if has_transfers else None
@@ -179,10 +182,10 @@ def _addresses_and_routes(
     flows: tuple[Flow, ...],
     paths: Mapping[tuple[int, int], list[int]],
     devices: list[LinkDevices],
-    batches: topology.Batches,
+    network: Network,
     limitations: Limitations,
 ) -> None:
-    options: dict[tuple[int, int], str] = {}
+    options: dict[tuple[int, int], dict[str, int]] = {}
     for flow in flows:
         if not flow.is_tcp:
             continue
@@ -191,7 +194,8 @@ def _addresses_and_routes(
             if options.setdefault(ends, wanted) != wanted:
                 raise Impossible("stack", "flows between the same two hosts on Linux have the same stack")
     for index in range(len(run["nodes"])):
-        batches.ip[node(index)] += ["link set lo up", f"address add {address(index)}/32 dev lo"]
+        network.send(node(index), "lo", interfaces.up(interfaces.LOOPBACK))
+        network.send(node(index), "address", interfaces.address(address(index)))
     known: set[tuple[int, int]] = set()
     for (origin, target), path in paths.items():
         for place, index in enumerate(path):
@@ -199,8 +203,9 @@ def _addresses_and_routes(
             if place and (hop, target) in known:
                 continue
             known.add((hop, target))
-            route = f"route replace {address(target)}/32 dev {devices[index].out} src {address(hop)}"
-            batches.ip[node(hop)].append(f"{route} {options.get((origin, target), '')}".rstrip() if not place else route)
+            metrics = {} if place else options.get((origin, target), {})
+            route = interfaces.route(address(target), network.number(devices[index].out), address(hop), metrics)
+            network.send(node(hop), "route", route)
 
 
 def _settings(run: RunSpecification, flows: tuple[Flow, ...], translate: Translate, limitations: Limitations) -> Iterator[str]:
@@ -220,6 +225,7 @@ def _settings(run: RunSpecification, flows: tuple[Flow, ...], translate: Transla
             # Modules belong to the kernel: one value for all hosts.
             if known.setdefault((-1, path), value) != value:
                 raise Impossible("tcp", f"all flows with {module} on Linux have the same parameters")
+    yield from (f"set {interfaces.INITIAL} /proc/sys/net/{setting}" for setting in _OF_KERNEL)
     yield from (f"set {node(max(host, 0))} {path} {value}" for (host, path), value in known.items())
     yield from (f"set {node(index)} /proc/sys/net/{setting}" for index in range(len(run["nodes"])) for setting in _OF_NODES)
 
@@ -285,33 +291,20 @@ def _single_senders(tcp: list[Flow]) -> dict[int, int]:
     return {flows[0].number: host for host, flows in hosts.items() if len(flows) == 1 and not flows[0].is_session}
 
 
-def _events(links: list[dict[str, Any]], devices: list[LinkDevices], overhead: int) -> tuple[list[str], dict[str, str]]:
-    """Lines for the changes of links, in order of time, and the files with their commands."""
-    changes = [each for link, own in zip(links, devices, strict=True) for each in topology.changes(link, own, overhead)]
-    lines, files = [], {}
-    for number, (at, namespace, command) in enumerate(sorted(changes, key=lambda change: change[0])):
-        lines.append(f"at {at} {namespace} change{number}")
-        files[f"change{number}"] = command + "\n"
-    return lines, files
+def _events(network: Network, links: list[dict[str, Any]], devices: list[LinkDevices], overhead: int) -> Iterator[str]:
+    """Lines for the changes of links, in order of time."""
+    changes = [each for link, own in zip(links, devices, strict=True) for each in topology.changes(network, link, own, overhead)]
+    for at, namespace, message in sorted(changes, key=lambda change: change[0]):
+        yield f"at {at} {namespace} {message.hex()}"
 
 
-def _network(run: RunSpecification, batches: topology.Batches) -> dict[str, str]:
-    """The script that makes the network, and the files that it uses."""
-    names = [*(node(index) for index in range(len(run["nodes"]))), topology.WIRE]
-    script = [
-        "set -e",
-        # Bursts are not lost between two devices, and buffers of sockets never press.
-        "echo 10000000 > /proc/sys/net/core/netdev_max_backlog",
-        "echo 100000000 100000000 100000000 > /proc/sys/net/ipv4/tcp_mem",
-        f"{TOOLS}/ip -batch devices",
-    ]
-    if batches.tables:
-        script.insert(1, f"export {impairments.TABLES}=.")
-    made = (*(f"netns add {name}" for name in names), *batches.ip[""])
-    files = batches.tables | {"devices": "".join(f"{line}\n" for line in made)}
-    for tool, commands in (("ip", batches.ip), ("tc", batches.tc)):
-        for name in names:
-            if name in commands:
-                files[f"{name}.{tool}"] = "".join(f"{line}\n" for line in commands[name])
-                script.append(f"{TOOLS}/{tool} -n {name} -batch {name}.{tool}")
-    return {**files, "network": "\n".join(script) + "\n"}
+def _network(network: Network) -> Iterator[str]:
+    """Lines for namespaces, for what is in them, and for what ``tc`` does."""
+    yield from (f"namespace {name}" for name in network.namespaces)
+    yield from network.messages
+    yield from (f"tc {namespace} {_batch(namespace)}" for namespace in network.tc)
+
+
+def _batch(namespace: str) -> str:
+    """The file with a namespace's commands for ``tc``."""
+    return f"{namespace}.tc"

@@ -121,13 +121,13 @@ def sysctls(stack: Mapping[str, Value], algorithm: str, limitations: Limitations
     }
 
 
-def route_options(stack: Mapping[str, Value], limitations: Limitations) -> str:
-    """The options of a route that flows with this stack take, at either end."""
+def route_options(stack: Mapping[str, Value], limitations: Limitations) -> dict[str, int]:
+    """The metrics of a route that flows with this stack take, at either end, by their names in ip-route(8)."""
     count = stack["delayed_ack_count"]
     if count not in (1, 2):
         limitations.note("stack.delayed_ack_count", "Linux acknowledges every second segment, or every one")
-    quick = " quickack 1" if count == 1 else ""
-    return f"initcwnd {stack['initial_window']} rto_min {milliseconds(int(stack['minimum_rto']))}ms{quick}"  # type: ignore[arg-type]
+    window, timeout = int(stack["initial_window"]), milliseconds(int(stack["minimum_rto"]))  # type: ignore[arg-type]
+    return {"initcwnd": window, "rto_min": timeout, **({"quickack": 1} if count == 1 else {})}
 
 
 def packet_size(stack: Mapping[str, Value]) -> int:

@@ -16,11 +16,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sojourn.backends.linux import direct, disciplines, impairments, planned
+from sojourn.backends.linux import direct, disciplines, impairments, interfaces, planned, shaping
 from sojourn.backends.linux.algorithms import Added
-from sojourn.backends.linux.direct import Direct
 from sojourn.backends.linux.disciplines import Limit, Place
+from sojourn.backends.linux.interfaces import Device
 from sojourn.backends.linux.limits import Impossible, Limitations
+from sojourn.backends.linux.shaping import Wire
 from sojourn.backends.linux.units import nanoseconds
 from sojourn.scenario.network import PLAIN
 from sojourn.units import PICOSECONDS
@@ -44,15 +45,37 @@ _ROOM = 10_000_000
 
 
 @dataclass
-class Batches:
-    """Commands of ``ip`` and ``tc`` for each namespace."""
+class Network:
+    """What makes the network of a run: its namespaces, messages of netlink for them, and after these commands of ``tc``."""
 
-    ip: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    namespaces: tuple[str, ...]
+    #: Lines of the guest's plan, in order.
+    messages: list[str] = field(default_factory=list)
     tc: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    #: Disciplines that the guest makes: namespace, device, and the discipline.
-    direct: list[tuple[str, str, Direct]] = field(default_factory=list)
     #: Files of distributions for ``tc``.
     tables: dict[str, str] = field(default_factory=dict)
+    _numbers: dict[str, int] = field(default_factory=dict)
+
+    def number(self, device: str) -> int:
+        """The number of a device: each has its own, though namespaces would allow for the same."""
+        return self._numbers.setdefault(device, interfaces.FIRST + len(self._numbers))
+
+    def send(self, namespace: str, what: str, message: bytes) -> None:
+        """Has a message sent in a namespace; ``what`` is made is told if that fails."""
+        self.messages.append(f"message {namespace} {what} {message.hex()}")
+
+    def pair(self, one: tuple[str, str], other: tuple[str, str], hardware: bytes, mtu: int) -> None:
+        """A pair of devices, up, each a namespace and a name."""
+        devices = [Device(namespace, self.number(name), name) for namespace, name in (one, other)]
+        there = interfaces.FIRST_DESCRIPTOR + self.namespaces.index(devices[1].namespace)
+        self.send(devices[0].namespace, devices[0].name, interfaces.pair(devices[0], devices[1], there, hardware, mtu))
+        for device in devices:
+            self.send(device.namespace, device.name, interfaces.up(device.number))
+
+    def dummy(self, namespace: str, name: str, mtu: int) -> None:
+        """A device that does nothing with its packets, up."""
+        self.send(namespace, name, interfaces.dummy(Device(namespace, self.number(name), name), mtu))
+        self.send(namespace, name, interfaces.up(self.number(name)))
 
 
 @dataclass(frozen=True)
@@ -94,6 +117,7 @@ def address(index: int) -> str:
 
 def build(
     links: list[dict[str, Any]],
+    namespaces: tuple[str, ...],
     mtu: int,
     overhead: int,
     first: Mapping[int, int],
@@ -101,64 +125,88 @@ def build(
     limitations: Limitations,
     added: Added,
     captured: int | None = None,
-) -> tuple[Batches, list[LinkDevices]]:
-    """The commands that make a network, and its links' devices.
+) -> tuple[Network, list[LinkDevices]]:
+    """What makes a network, and its links' devices.
 
     ``overhead`` is the bytes of headers of a packet beyond those that the kernel counts, and negative. Of the ``first`` links, on
     which senders send, and of the ``captured`` one each packet must be seen before any queue; ``first`` has the time (ps) up to
     which a sender takes over each packet.
     """
-    batches = Batches()
+    network = Network((*namespaces, WIRE))
     found: list[LinkDevices] = []
     for index, link in enumerate(links):
         devices = _devices(index, link, first, limitations, is_captured=index == captured)
         found.append(devices)
-        _create(batches, index, devices, mtu, has_queue=link["queue"] is not None)
+        _create(network, index, devices, mtu, has_queue=link["queue"] is not None)
         if link["queue"] is not None:
-            place = Place(link["rate"], mtu, limitations)
-            made = direct.translate(link["queue"], limits[index], place, added)
-            made_by_tc: list[str] = []
-            if made is not None:
-                batches.direct.append((devices.origin, devices.out, made))
-            else:
-                made_by_tc = _discipline(devices.out, link["queue"], limits[index], place)
-            batches.tc[devices.origin] += [*_shaper(devices.out, link, overhead), *made_by_tc]
-            batches.tc[WIRE] += _redirect(f"a{index}", f"b{index}")
+            _shape(network, devices, link, overhead)
+            _discipline(network, devices, link["queue"], limits[index], Place(link["rate"], mtu, limitations), added)
+            _pass_on(network, f"a{index}", f"b{index}")
         if devices.wire is not None:
             namespace, device = devices.wire
-            made_by = netem(link, overhead, devices.sender_overhead)
-            batches.tc[namespace].append(f"qdisc add dev {device} root handle 1: {made_by}")
+            made = wire(link, overhead, devices.sender_overhead)
+            network.send(namespace, device, shaping.wire(network.number(device), made, is_new=True))
         if devices.late is not None:
-            asked, headers = link["impairments"], overhead + ETHERNET_HEADER
-            late = f"qdisc add dev {devices.late} root handle 1: {impairments.netem(asked, _ROOM)}"
-            errors = impairments.bit_errors(devices.late, asked["bit_error_ratio"], mtu, headers)
-            batches.tc[WIRE] += [*_redirect(f"c{index}", devices.late), late, f"qdisc add dev {devices.late} clsact", *errors]
-            batches.tables |= impairments.tables(asked)
-        filters = list(_filters(link, devices))
-        if filters:
-            batches.tc[devices.origin] += [f"qdisc add dev {devices.out} clsact", *filters]
-    return batches, found
+            _pass_on(network, f"c{index}", devices.late)
+            network.tc[WIRE] += _impair(devices.late, link["impairments"], mtu, overhead + ETHERNET_HEADER)
+            network.tables |= impairments.tables(link["impairments"])
+        _filters(network, link, devices)
+    return network, found
 
 
-def _redirect(into: str, out: str) -> list[str]:
-    """What comes in at one device leaves by another."""
-    return [f"qdisc add dev {into} clsact", f"filter add dev {into} ingress matchall action mirred egress redirect dev {out}"]
+def _impair(device: str, asked: Mapping[str, Any], mtu: int, headers: int) -> Iterator[str]:
+    yield f"qdisc add dev {device} root handle 1: {impairments.netem(asked, _ROOM)}"
+    yield f"qdisc add dev {device} clsact"
+    yield from impairments.bit_errors(device, asked["bit_error_ratio"], mtu, headers)
 
 
-def _filters(link: Mapping[str, Any], devices: LinkDevices) -> Iterator[str]:
+def _pass_on(network: Network, into: str, out: str) -> None:
+    """What comes in at one device of the wire leaves by another."""
+    network.send(WIRE, into, shaping.filtered(network.number(into)))
+    network.send(WIRE, into, shaping.passed_on(network.number(into), shaping.INGRESS, network.number(out)))
+
+
+def _shape(network: Network, devices: LinkDevices, link: Mapping[str, Any], overhead: int) -> None:
+    number = network.number(devices.out)
+    network.send(devices.origin, devices.out, shaping.transmitter(number, overhead))
+    network.send(devices.origin, devices.out, _rate(number, link, is_new=True))
+
+
+def _discipline(
+    network: Network, devices: LinkDevices, queue: Mapping[str, Any], limit: Limit, place: Place, added: Added
+) -> None:
+    """The discipline under test: by a message if ``tc`` need not know it."""
+    made = direct.translate(queue, limit, place, added)
+    if made is not None:
+        message = shaping.discipline(network.number(devices.out), made.kind, made.options)
+        network.send(devices.origin, made.kind, message)
+        return
+    words = disciplines.words(queue["name"], queue["parameters"], limit, place)
+    network.tc[devices.origin].append(f"qdisc add dev {devices.out} parent 1:1 handle 10: {words}")
+    below = disciplines.below(queue["name"], limit)
+    if below is not None:
+        network.tc[devices.origin].append(f"qdisc add dev {devices.out} parent 10:1 {below}")
+
+
+def _filters(network: Network, link: Mapping[str, Any], devices: LinkDevices) -> None:
     """What packets meet before the queue: who sees them, and the losses by plan."""
-    start = f"filter add dev {devices.out} egress"
+    device, egress = network.number(devices.out), shaping.EGRESS
+    if link["drop"] is None and devices.all is None and devices.mirror is None:
+        return
+    network.send(devices.origin, devices.out, shaping.filtered(device))
     if devices.all is not None:
-        yield f"{start} prio 1 matchall action mirred egress mirror dev {devices.all} continue"
+        copied = shaping.copied(device, egress, network.number(devices.all), goes_on=True)
+        network.send(devices.origin, devices.out, copied)
     if link["drop"] is not None:
-        yield from planned.filters(devices.out, link["drop"], devices.mirror, is_senders=devices.all is not None)
+        is_senders = devices.all is not None
+        network.tc[devices.origin] += planned.filters(devices.out, link["drop"], devices.mirror, is_senders=is_senders)
     elif devices.mirror is not None:
-        yield f"{start} matchall action mirred egress mirror dev {devices.mirror}"
+        network.send(devices.origin, devices.out, shaping.copied(device, egress, network.number(devices.mirror)))
 
 
-def changes(link: dict[str, Any], devices: LinkDevices, overhead: int) -> list[tuple[int, str, str]]:
-    """The changes of a link: when (ns), in which namespace, and the command of ``tc``."""
-    found: list[tuple[int, str, str]] = []
+def changes(network: Network, link: dict[str, Any], devices: LinkDevices, overhead: int) -> list[tuple[int, str, bytes]]:
+    """The changes of a link: when (ns), in which namespace, and the message."""
+    found: list[tuple[int, str, bytes]] = []
     present = dict(link)
     for change in link["changes"]:
         for key in ("rate", "delay", "loss"):
@@ -170,26 +218,23 @@ def changes(link: dict[str, Any], devices: LinkDevices, overhead: int) -> list[t
             raise Impossible("changes", "Linux's shapers have no rate of 0")
         at = nanoseconds(change["at"])
         if link["queue"] is not None and change["rate"] is not None:
-            found.append((at, devices.origin, f"class change {_rate_class(devices.out, present)}"))
+            found.append((at, devices.origin, _rate(network.number(devices.out), present, is_new=False)))
         if devices.wire is not None:
             namespace, device = devices.wire
-            found.append(
-                (at, namespace, f"qdisc change dev {device} root handle 1: {netem(present, overhead, devices.sender_overhead)}")
-            )
+            made = wire(present, overhead, devices.sender_overhead)
+            found.append((at, namespace, shaping.wire(network.number(device), made, is_new=False)))
     return found
 
 
-def netem(link: Mapping[str, Any], overhead: int, sender_overhead: int = 0) -> str:
-    """A transmitter and a wire, as ``tc`` takes them (tc-netem(8)).
+def wire(link: Mapping[str, Any], overhead: int, sender_overhead: int = 0) -> Wire:
+    """A transmitter and a wire, as netem takes them (tc-netem(8)).
 
     netem sends a packet its delay after it came, or when the one before has been sent if that is later, and the time of its
     transmission after that: what a FIFO and a wire do, in the other order. So packets stay in order with a random delay too.
     """
-    loss = f" loss random {100 * link['loss']:.10g}%" if link["loss"] else ""
     # A jitter is uniform around the delay, to both sides (net/sched/sch_netem.c, tabledist).
-    delay, jitter = nanoseconds(link["delay"]) + nanoseconds(sender_overhead) / 2, nanoseconds(sender_overhead) / 2
-    times = f"{delay / 1000:.3f}us" + (f" {jitter / 1000:.3f}us" if sender_overhead else "")
-    return f"netem limit {_ROOM} delay {times}{loss} rate {link['rate']}bit {overhead}"
+    jitter = nanoseconds(sender_overhead) // 2
+    return Wire(_ROOM, nanoseconds(link["delay"]) + jitter, jitter, link["loss"], link["rate"], overhead)
 
 
 def _devices(
@@ -219,49 +264,25 @@ def _devices(
     return LinkDevices(origin, target, out, into, mirror, (origin, out), sender_overhead, sees_all, late)
 
 
-def _create(batches: Batches, index: int, devices: LinkDevices, mtu: int, has_queue: bool) -> None:
+def _create(network: Network, index: int, devices: LinkDevices, mtu: int, has_queue: bool) -> None:
     """Pairs of devices: one, and one more for each place on the wire where packets wait.
 
     Both ends of a pair have the same address and there is no ARP: a packet's destination is then its own device's address
     (net/ipv4/arp.c, arp_constructor), which is the other end's too.
     """
-    hardware = f"address 02:00:00:00:{index >> 8 & 255:02x}:{index & 255:02x} mtu {mtu} gso_max_segs 1"
-
-    def pair(one: str, here: str, other: str, there: str) -> None:
-        batches.ip[""].append(f"link add {one} netns {here} {hardware} type veth peer name {other} netns {there} {hardware}")
-        batches.ip[here].append(f"link set {one} up arp off")
-        batches.ip[there].append(f"link set {other} up arp off")
-
+    hardware = bytes((2, 0, 0, 0, index >> 8 & 255, index & 255))
     places = [(f"a{index}", f"b{index}")] if has_queue else []
     if devices.late is not None:
         places.append((f"c{index}", devices.late))
-    last, space = devices.out, devices.origin
+    last = devices.origin, devices.out
     for into, out in places:
-        pair(last, space, into, WIRE)
-        last, space = out, WIRE
-    pair(last, space, devices.into, devices.target)
+        network.pair(last, (WIRE, into), hardware, mtu)
+        last = WIRE, out
+    network.pair(last, (devices.target, devices.into), hardware, mtu)
     for copy in filter(None, (devices.mirror, devices.all)):
-        batches.ip[""].append(f"link add {copy} netns {devices.origin} mtu {mtu} type dummy")
-        batches.ip[devices.origin].append(f"link set {copy} up arp off")
+        network.dummy(devices.origin, copy, mtu)
 
 
-def _shaper(device: str, link: Mapping[str, Any], overhead: int) -> list[str]:
-    return [
-        f"qdisc add dev {device} root handle 1: stab overhead {overhead} linklayer ethernet htb default 1",
-        f"class add {_rate_class(device, link)}",
-    ]
-
-
-def _discipline(device: str, queue: Mapping[str, Any], limit: Limit, place: Place) -> list[str]:
-    words = disciplines.words(queue["name"], queue["parameters"], limit, place)
-    below = disciplines.below(queue["name"], limit)
-    return [
-        f"qdisc add dev {device} parent 1:1 handle 10: {words}",
-        *([] if below is None else [f"qdisc add dev {device} parent 10:1 {below}"]),
-    ]
-
-
-def _rate_class(device: str, link: Mapping[str, Any]) -> str:
+def _rate(device: int, link: Mapping[str, Any], *, is_new: bool) -> bytes:
     bucket = link["device_queue"] * FULL_PACKET + max(link["rate"] * LATENESS // (8 * PICOSECONDS), 1)
-    rate = f"{link['rate']}bit"
-    return f"dev {device} parent 1: classid 1:1 htb rate {rate} ceil {rate} burst {bucket} cburst {bucket} quantum {FULL_PACKET}"
+    return shaping.rate(device, link["rate"], bucket, FULL_PACKET, is_new=is_new)

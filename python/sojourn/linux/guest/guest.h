@@ -22,8 +22,22 @@ extern FILE *output;
 
 /* Ends the run with a line for the host. */
 void fail(const char *what, const char *detail) __attribute__((noreturn));
+/* A message of netlink, as the plan has it in hexadecimal digits. */
+struct message {
+	int length;
+	unsigned char bytes[];
+};
+
+void network_begin(void);
+/* Makes a namespace and enters it. */
+void namespace_add(const char *name);
 /* Enters a namespace: sockets opened and files under /proc/sys/net read from here on are its own. */
-void enter(const char *name_space);
+void enter(const char *name);
+struct message *message_read(const char *digits);
+/* Sends a message in a namespace; the run fails if the kernel does not do it. */
+void message_send(const char *name, const char *what, const struct message *message);
+/* Has `tc` carry out a file in a namespace. */
+void tc_run(const char *name, const char *batch);
 Time now(void);
 void sleep_until(Time moment);
 
@@ -76,8 +90,6 @@ void queue_add(int number, const char *name_space, const char *device, const cha
 	       const char *wire);
 /* A queue's link has impairments: what these lose, they lose at a device of their own. */
 void queue_late(int number, const char *name_space, const char *device);
-/* Makes the discipline of a device itself, below that of its rate; options are hexadecimal digits, or "-". */
-void discipline_make(const char *name_space, const char *device, const char *kind, const char *options);
 void queues_drain(void);
 /* A new look begins: what queues have said is old. */
 void queues_look(void);

@@ -1,13 +1,10 @@
-/* The guest's program: carries out the plan of a run, whose network stands, and writes what it saw. */
+/* The guest's program: makes the network of a run, carries its plan out, and writes what it saw. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "guest.h"
@@ -20,14 +17,13 @@
 
 Time origin, warm_up, duration;
 FILE *output;
-extern char **environ;
 
 static Time queue_interval, flow_interval, connections_interval, moments_interval;
 /* Files of the host beside the result: the states of connections, and what somebody looks at while the run goes on. */
 static FILE *connections, *moments;
 static struct tap sent[MOST_TAPS], received[MOST_TAPS];
 static int sent_count, received_count;
-static struct event { Time at; char name_space[16], batch[64]; } events[MOST_EVENTS];
+static struct event { Time at; char name_space[16]; struct message *message; } events[MOST_EVENTS];
 static int event_count;
 static char namespaces[MOST_TAPS][16];
 static int namespace_count;
@@ -37,22 +33,6 @@ void fail(const char *what, const char *detail)
 	fprintf(output ? output : stdout, "failed %s %s\n", what, detail);
 	fflush(output ? output : stdout);
 	_exit(1);
-}
-
-void enter(const char *name_space)
-{
-	static char present[16];
-	char path[64];
-	int file;
-
-	if (!strcmp(present, name_space))
-		return;
-	snprintf(path, sizeof path, "/run/netns/%s", name_space);
-	file = open(path, O_RDONLY | O_CLOEXEC);
-	if (file < 0 || setns(file, CLONE_NEWNET))
-		fail("namespace", name_space);
-	close(file);
-	snprintf(present, sizeof present, "%s", name_space);
 }
 
 Time now(void)
@@ -140,7 +120,7 @@ static void read_flow(const char *line)
 /* Queues come after flows: they have a line for each. */
 static void read_line(const char *line)
 {
-	char name[16], device[16], mirror[16], wire_space[16], wire[16], path[160], batch[64], options[512];
+	char name[16], device[16], mirror[16], wire_space[16], wire[16], what[32], path[160], batch[64];
 	int number, overhead;
 	Time time;
 
@@ -148,7 +128,16 @@ static void read_line(const char *line)
 	    sscanf(line, "queue_series %ld", &queue_interval) == 1 || sscanf(line, "flow_series %ld", &flow_interval) == 1 ||
 	    sscanf(line, "connections %ld", &connections_interval) == 1 || sscanf(line, "moments %ld", &moments_interval) == 1)
 		return;
-	if (sscanf(line, "set %15s %159s", name, path) == 2) {
+	if (sscanf(line, "message %15s %31s", name, what) == 2) {
+		struct message *message = message_read(rest_of(line, 3));
+
+		message_send(name, what, message);
+		free(message);
+	} else if (sscanf(line, "namespace %15s", name) == 1) {
+		namespace_add(name);
+	} else if (sscanf(line, "tc %15s %63s", name, batch) == 2) {
+		tc_run(name, batch);
+	} else if (sscanf(line, "set %15s %159s", name, path) == 2) {
 		enter(name);
 		write_setting(path, rest_of(line, 3));
 	} else if (!strncmp(line, "flow ", 5)) {
@@ -157,8 +146,6 @@ static void read_line(const char *line)
 		queue_add(number, name, strdup(device), strdup(mirror), overhead, wire_space, wire);
 	} else if (sscanf(line, "late %d %15s %15s", &number, name, device) == 3) {
 		queue_late(number, name, device);
-	} else if (sscanf(line, "discipline %15s %15s %15s %511s", name, device, wire, options) == 4) {
-		discipline_make(name, device, wire, options);
 	} else if (sscanf(line, "sent %15s %15s", name, device) == 2 && sent_count < MOST_TAPS) {
 		tap_open(&sent[sent_count++], name, strdup(device), 1, HEADERS);
 	} else if (sscanf(line, "received %15s %15s", name, device) == 2 && received_count < MOST_TAPS) {
@@ -167,10 +154,10 @@ static void read_line(const char *line)
 		capture_add(batch, name, strdup(device), number);
 	} else if (sscanf(line, "counters %15s", name) == 1 && namespace_count < MOST_TAPS) {
 		strcpy(namespaces[namespace_count++], name);
-	} else if (sscanf(line, "at %ld %15s %63s", &time, name, batch) == 3 && event_count < MOST_EVENTS) {
+	} else if (sscanf(line, "at %ld %15s", &time, name) == 2 && event_count < MOST_EVENTS) {
 		events[event_count].at = time;
 		strcpy(events[event_count].name_space, name);
-		strcpy(events[event_count++].batch, batch);
+		events[event_count++].message = message_read(rest_of(line, 3));
 	} else {
 		fail("plan", line);
 	}
@@ -179,7 +166,7 @@ static void read_line(const char *line)
 static void read_plan(const char *path)
 {
 	FILE *plan = fopen(path, "r");
-	char line[1024];
+	static char line[8192];
 
 	if (!plan)
 		fail("plan", path);
@@ -203,16 +190,6 @@ void drain(void)
 			flows_acknowledged(&packet);
 	queues_drain();
 	captures_drain();
-}
-
-static void change(const struct event *event)
-{
-	char *command[] = { "/usr/bin/tc", "-n", (char *)event->name_space, "-batch", (char *)event->batch, NULL };
-	pid_t process;
-	int status;
-
-	if (posix_spawn(&process, command[0], NULL, NULL, command, environ) || waitpid(process, &status, 0) < 0 || status)
-		fail("change", event->batch);
 }
 
 /* What TCP counts in a host (proc_pid_net(5)): names in one line, numbers in the next. */
@@ -300,7 +277,7 @@ static void run(void)
 		queues_look();
 		drain();
 		while (event < event_count && events[event].at <= time)
-			change(&events[event++]);
+			message_send(events[event].name_space, "change", events[event].message), event++;
 		for (struct flow *flow = flows; flow < flows + flow_count; flow++)
 			if (flow->stop > 0 && flow->stop <= time)
 				flow_stop(flow);
@@ -333,6 +310,7 @@ int main(int count, char **arguments)
 	setvbuf(output, NULL, _IOFBF, 1 << 20);
 	/* Sleeps end when they should, not up to 50 us later (prctl(2), PR_SET_TIMERSLACK). */
 	prctl(PR_SET_TIMERSLACK, 1);
+	network_begin();
 	read_plan(arguments[1]);
 	flows_prepare();
 	sessions_prepare();

@@ -17,7 +17,6 @@
 #define RATIO 1.01
 /* The handle of the discipline, below that of the device's rate, and of the wire's netem. */
 #define HANDLE 0x100000u
-#define RATE_CLASS 0x10001u
 #define WIRE_HANDLE 0x10000u
 /* Of the filters that packets pass before the queue, which lose those that the plan says (TC_H_CLSACT). */
 #define FILTERS_HANDLE 0xffff0000u
@@ -122,46 +121,6 @@ void queue_late(int number, const char *name_space, const char *device)
 	enter(name_space);
 	all[number].late_device = if_nametoindex(device);
 	all[number].late_netlink = open_netlink(device);
-}
-
-static void append(struct nlmsghdr *message, int kind, const void *content, int size)
-{
-	struct rtattr *entry = (void *)((char *)message + NLMSG_ALIGN(message->nlmsg_len));
-
-	entry->rta_type = kind;
-	entry->rta_len = RTA_LENGTH(size);
-	memcpy(RTA_DATA(entry), content, size);
-	message->nlmsg_len = NLMSG_ALIGN(message->nlmsg_len) + RTA_ALIGN(entry->rta_len);
-}
-
-void discipline_make(const char *name_space, const char *device, const char *kind, const char *options)
-{
-	struct { struct nlmsghdr header; struct tcmsg about; char rest[1024]; } wish = {
-		{ NLMSG_LENGTH(sizeof wish.about), RTM_NEWQDISC, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK, 0, 0 },
-		{ .tcm_family = AF_UNSPEC, .tcm_parent = RATE_CLASS, .tcm_handle = HANDLE },
-	};
-	struct { struct nlmsghdr header; struct nlmsgerr error; char rest[1024]; } answer;
-	unsigned char content[512];
-	int netlink, size = 0;
-	unsigned byte;
-
-	enter(name_space);
-	for (; size < (int)sizeof content && sscanf(options + 2 * size, "%2x", &byte) == 1; size++)
-		content[size] = byte;
-	wish.about.tcm_ifindex = if_nametoindex(device);
-	append(&wish.header, TCA_KIND, kind, strlen(kind) + 1);
-	if (size)
-		append(&wish.header, TCA_OPTIONS | NLA_F_NESTED, content, size);
-	netlink = open_netlink(device);
-	if (send(netlink, &wish, wish.header.nlmsg_len, 0) < 0 || recv(netlink, &answer, sizeof answer, 0) <= 0)
-		fail("netlink", strerror(errno));
-	if (answer.header.nlmsg_type == NLMSG_ERROR && answer.error.error) {
-		char told[128];
-
-		snprintf(told, sizeof told, "discipline %s:", kind);
-		fail(told, strerror(-answer.error.error));
-	}
-	close(netlink);
 }
 
 static struct line *line_of(struct queue *queue, const struct packet *packet)

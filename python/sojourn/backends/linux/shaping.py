@@ -1,0 +1,126 @@
+"""Transmitters and wires of links, and where packets are copied or passed on, as messages for the guest.
+
+The structures are those of the kernel's ``pkt_sched.h``, ``pkt_cls.h`` and ``tc_act/tc_mirred.h``.
+"""
+
+import struct
+from dataclasses import dataclass
+
+from sojourn.backends.linux import netlink
+from sojourn.backends.linux.netlink import attribute, nested, number, text
+
+#: ``tcmsg``: family, device, handle, parent, and what more there is to say.
+_ABOUT = struct.Struct("=B3xiIII")
+
+_KIND, _OPTIONS, _STAB, _STAB_BASE = 1, 2, 8, 1
+
+#: Handles: of the root's discipline, of its class with the link's rate, and of the discipline under test.
+_ROOT, _HANDLE, RATE_CLASS, DISCIPLINE = 0xFFFFFFFF, 0x10000, 0x10001, 0x100000
+
+#: Where filters stand: a device's way in and its way out.
+_FILTERS, _FILTERS_HANDLE, INGRESS, EGRESS = 0xFFFFFFF1, 0xFFFF0000, 0xFFFFFFF2, 0xFFFFFFF3
+
+#: ``tc_htb_glob``, ``tc_ratespec`` and ``tc_htb_opt``, ``tc_sizespec``.
+_HTB_GLOBAL, _RATE, _HTB, _SIZES = (struct.Struct(layout) for layout in ("=5I", "=BBHhHI", "=5I", "=BBhiIIII"))
+_HTB_PARMS, _HTB_INIT, _HTB_RATE64, _HTB_CEIL64 = 1, 2, 6, 7
+_HTB_VERSION, _HTB_QUANTUM_OF_RATE, _LINKLAYER_ETHERNET = 3, 10, 1
+
+#: ``tc_netem_qopt``, ``tc_netem_rate``.
+_NETEM, _NETEM_RATE = struct.Struct("=6I"), struct.Struct("=IiIi")
+_NETEM_RATE_KIND, _NETEM_RATE64, _NETEM_LATENCY64, _NETEM_JITTER64 = 6, 8, 10, 11
+
+#: ``tc_mirred``: its number, and what becomes of the packet, then what is done and to which device.
+_MIRRED = struct.Struct("=IIiiiiI")
+_MATCHALL_ACTIONS, _ACTION_KIND, _ACTION_OPTIONS, _MIRRED_PARMS = 2, 1, 2, 2
+_CONTINUE, _PIPE, _STOLEN = -1, 3, 4
+_REDIRECT, _MIRROR = 1, 2
+_ALL_PROTOCOLS = 0x0300
+
+#: Buckets are in units of 64 ns (net/sched/sch_api.c, psched_show): so many in a us, of which ``tc`` takes whole ones.
+_MICROSECONDS, _TICKS = 10**6, 1 / 0.064
+
+#: A rate in bytes/s that is larger has an attribute of its own; a chance is a part of this.
+_LARGEST = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Wire:
+    """netem: a transmitter and a wire; times are in ns, the rate in bit/s, ``overhead`` in bytes of each packet."""
+
+    limit: int
+    delay: int
+    jitter: int
+    loss: float
+    rate: int
+    overhead: int
+
+
+def wire(device: int, made: Wire, *, is_new: bool) -> bytes:
+    """Makes a device's netem, or changes it."""
+    loss = round(made.loss * _LARGEST)
+    rate = max(made.rate // 8, 1)
+    options = [
+        *([number(_NETEM_RATE64, rate, "Q")] if rate > _LARGEST else []),
+        attribute(_NETEM_RATE_KIND, _NETEM_RATE.pack(min(rate, _LARGEST), made.overhead, 0, 0)),
+        number(_NETEM_LATENCY64, made.delay, "q"),
+        number(_NETEM_JITTER64, made.jitter, "q"),
+    ]
+    return _qdisc(device, _ROOT, _HANDLE, "netem", [_options(options, _NETEM.pack(0, made.limit, loss, 0, 0, 0))], is_new=is_new)
+
+
+def transmitter(device: int, overhead: int) -> bytes:
+    """Makes a device's HTB, which counts so many bytes more of each packet."""
+    sizes = _SIZES.pack(0, 0, 0, overhead, _LINKLAYER_ETHERNET, 0, 0, 0)
+    glob = attribute(_HTB_INIT, _HTB_GLOBAL.pack(_HTB_VERSION, _HTB_QUANTUM_OF_RATE, 1, 0, 0))
+    attributes = [_options([glob]), nested(_STAB, [attribute(_STAB_BASE, sizes)])]
+    return _qdisc(device, _ROOT, _HANDLE, "htb", attributes, is_new=True)
+
+
+def rate(device: int, bits: int, bucket: int, quantum: int, *, is_new: bool) -> bytes:
+    """Makes the class with the rate of a device's HTB, in bit/s, and its bucket, in bytes; or changes it."""
+    bytes_a_second = max(bits // 8, 1)
+    spec = _RATE.pack(0, _LINKLAYER_ETHERNET, 0, -1, 0, min(bytes_a_second, _LARGEST))
+    ticks = int(bucket * _MICROSECONDS // bytes_a_second * _TICKS)
+    larger = [number(kind, bytes_a_second, "Q") for kind in (_HTB_RATE64, _HTB_CEIL64) if bytes_a_second > _LARGEST]
+    options = [*larger, attribute(_HTB_PARMS, spec + spec + _HTB.pack(ticks, ticks, quantum, 0, 0))]
+    flags = netlink.CREATE | netlink.EXCLUSIVE if is_new else 0
+    about = _ABOUT.pack(0, device, RATE_CLASS, _HANDLE, 0)
+    return netlink.message(netlink.NEW_CLASS, flags, about, [text(_KIND, "htb"), _options(options)])
+
+
+def discipline(device: int, kind: str, options: bytes) -> bytes:
+    """Makes a discipline below the rate, with attributes of its own."""
+    return _qdisc(device, RATE_CLASS, DISCIPLINE, kind, [_options([options])] if options else [], is_new=True)
+
+
+def filtered(device: int) -> bytes:
+    """Lets filters stand on a device's ways in and out."""
+    return _qdisc(device, _FILTERS, _FILTERS_HANDLE, "clsact", [], is_new=True)
+
+
+def passed_on(device: int, where: int, target: int) -> bytes:
+    """Each packet is sent over another device instead."""
+    return _mirred(device, where, _REDIRECT, _STOLEN, target)
+
+
+def copied(device: int, where: int, target: int, *, goes_on: bool = False) -> bytes:
+    """Another device has a copy of each packet; filters after this one see it if it ``goes_on``."""
+    return _mirred(device, where, _MIRROR, _CONTINUE if goes_on else _PIPE, target)
+
+
+def _mirred(device: int, where: int, what: int, fate: int, target: int) -> bytes:
+    parameters = attribute(_MIRRED_PARMS, _MIRRED.pack(0, 0, fate, 0, 0, what, target))
+    action = nested(1, [text(_ACTION_KIND, "mirred"), nested(_ACTION_OPTIONS, [parameters])])
+    about = _ABOUT.pack(0, device, 0, where, 1 << 16 | _ALL_PROTOCOLS)
+    attributes = [text(_KIND, "matchall"), _options([nested(_MATCHALL_ACTIONS, [action])])]
+    return netlink.message(netlink.NEW_FILTER, netlink.CREATE | netlink.EXCLUSIVE, about, attributes)
+
+
+def _qdisc(device: int, parent: int, handle: int, kind: str, attributes: list[bytes], *, is_new: bool) -> bytes:
+    flags = netlink.CREATE | netlink.EXCLUSIVE if is_new else 0
+    about = _ABOUT.pack(0, device, handle, parent, 0)
+    return netlink.message(netlink.NEW_QDISC, flags, about, [text(_KIND, kind), *attributes])
+
+
+def _options(attributes: list[bytes], first: bytes = b"") -> bytes:
+    return nested(_OPTIONS, attributes, first)
