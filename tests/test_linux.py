@@ -824,6 +824,14 @@ def test_newer_kernel_has_dualpi2(empty_cache: Path) -> None:
     assert cache.named("6.17").modules == {cache.DUALPI2: "digest"}
 
 
+def test_newer_kernels_trace_nothing(empty_cache: Path) -> None:
+    """From 6.16 on guests' processes are held by filters of system calls, whatever the host; earlier kernels do not know these."""
+    invent(empty_cache, "one")
+    for version, holds in {"6.1.192": False, "6.15.3": False, "6.16.0": True, "7.3.4": True}.items():
+        kernel = dataclasses.replace(cache.named("one"), version=version)
+        assert ("seccomp=on" in machine._command(kernel, 1024)) == holds
+
+
 #: A queue discipline of Linux as far as Sojourn reads it.
 DISCIPLINE = 'static struct Qdisc_ops mine_ops = { .id = "mine" }; int init(void) { return register_qdisc(&mine_ops); }'
 
@@ -923,6 +931,11 @@ def test_memory_needs_a_place(flags: int, blocks: int, fault: str, monkeypatch: 
     [
         ("Linux version 6.1\nKernel panic - not syncing: VFS\nmore\n", -6, "Kernel panic - not syncing: VFS"),
         ("ptrace: Operation not permitted\n", 1, "ptrace: Operation not permitted; a container must allow ptrace"),
+        (
+            "Checking that seccomp filters can be installed...missing\nSECCOMP userspace requested but not functional!\n",
+            1,
+            "SECCOMP userspace requested but not functional!; a container must allow filters of system calls (seccomp)",
+        ),
         ("Core dump limits\nmapping failed - errno = -12\n", 1, "mapping failed - errno = -12; there is too little memory"),
         ("", -9, "ended by SIGKILL; there may be too little memory"),
         ("", -6, "ended by SIGABRT; there may be too little room for the guest's memory"),

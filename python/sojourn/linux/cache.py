@@ -16,6 +16,9 @@ BUILD = "sojourn linux build"
 #: The file of a discipline that only newer kernels have.
 DUALPI2 = "sch_dualpi2.c"
 
+#: The first version whose guests' processes need not be traced: they are held by filters of system calls, which is faster.
+SECCOMP = (6, 16)
+
 #: Files of a kernel's folder.
 KERNEL, SEEDED, GUEST, DESCRIPTION, LOG, CONFIGURATION = "linux", "seeded.so", "guest.cpio", "kernel.json", "build.log", "config"
 
@@ -63,6 +66,11 @@ class Kernel:
     def folder(self) -> Path:
         """Where its files are."""
         return kernels_folder() / self.name
+
+    @property
+    def has_seccomp(self) -> bool:
+        """Whether the host holds its guest's processes by filters of system calls, not by tracing them."""
+        return tuple(int(number) for number in self.version.split(".")[:2]) >= SECCOMP
 
     @property
     def modules(self) -> dict[str, str]:

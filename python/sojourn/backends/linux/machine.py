@@ -29,11 +29,12 @@ _LOOK = 0.2
 _MEMORY_FOLDERS, _LEAST_ROOM = ("/dev/shm", "/tmp"), 512
 
 #: What lines that tell of a failure have in them.
-_SIGNS = ("panic", "error", "cannot", "failed", "denied", "mmap")
+_SIGNS = ("panic", "error", "cannot", "failed", "denied", "mmap", "not functional")
 
 #: What a failure comes from, by what User Mode Linux says (arch/um/os-Linux/start_up.c, arch/um/kernel/physmem.c; -12 is ENOMEM).
 _HINTS = {
     "ptrace: Operation not permitted": "a container must allow ptrace",
+    "SECCOMP userspace requested": "a container must allow filters of system calls (seccomp)",
     "errno = -12": "there is too little memory",
     # Out of memory, or out of room for the file that is the guest's memory.
     "SIGKILL": "there may be too little memory",
@@ -116,6 +117,8 @@ def _command(kernel: Kernel, memory: int) -> list[str]:
         "ipv6.disable=1",
         *("con=null", "con0=null,fd:1", "ssl=null", "quiet", "panic=-1"),
         *(f"time-travel-start={EPOCH}", "time-travel=inf-cpu"),
+        # With ptrace instead a run may have other bytes: which of the two it is must not depend on the host.
+        *(["seccomp=on"] if kernel.has_seccomp else []),
     ]
 
 
