@@ -28,7 +28,7 @@ IN_PARALLEL := --numprocesses=logical --maxprocesses=8 --dist=worksteal
 PYTEST := $(BIN)/pytest $(IN_PARALLEL)
 QUICK := "not long and not kernel and not packetdrill"
 
-.PHONY: setup tools demo docs docs-numbers lab lab-bench packetdrill bench instructions wheel try-wheel notes deny lint python-lint test test-long test-least test-linux checks pytest always
+.PHONY: setup tools demo docs docs-numbers lab lab-bench packetdrill bench instructions wheel try-wheel notes deny lint python-lint test test-long test-least test-linux draw-linux checks pytest always
 
 setup: $(SOJOURN)
 
@@ -184,6 +184,12 @@ test-least: setup
 	$(BIN)/uv pip install --quiet --python $(LEAST) --resolution lowest-direct --requirement pyproject.toml --extra pandas --group build --group tools
 	env -u CONDA_PREFIX VIRTUAL_ENV=$(abspath target/least) PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin develop --uv --release --locked
 	$(LEAST) -m pytest $(IN_PARALLEL) -m $(QUICK)
+
+# Ten cells outside the study linux, others each week, on the simulator and on a kernel that is built, and the kernel held to itself.
+WEEK = $(shell date +%G%V)
+KERNEL = $(shell $(SOJOURN) linux status | sed -n 's/: Linux .*//p' | tail -1)
+draw-linux: setup
+	$(SOJOURN) reproduce linux --draw 10 --seed $(WEEK) --backend simulator --backend $(KERNEL)
 
 # The backend linux on a real kernel, which is built first if there is none of this version.
 test-linux: setup tools
