@@ -825,7 +825,7 @@ def test_newer_kernel_has_dualpi2(empty_cache: Path) -> None:
 
 
 def test_newer_kernels_trace_nothing(empty_cache: Path) -> None:
-    """From 6.16 on filters of system calls hold the guest's processes, whatever the host; earlier kernels do not know these."""
+    """From 6.16 on guests' processes are held by filters of system calls, whatever the host; others know no such word."""
     invent(empty_cache, "one")
     for version, holds in {"6.1.192": False, "6.15.3": False, "6.16.0": True, "7.3.4": True}.items():
         kernel = dataclasses.replace(cache.named("one"), version=version)

@@ -581,10 +581,23 @@ def test_hanging_kernel_is_ended(backend: Linux, monkeypatch: pytest.MonkeyPatch
         backend.run(Cell({}, scenario(duration="1000 s")).specification)
 
 
+def test_many_flows_have_room(backend: Linux) -> None:
+    """Two thousand flows at once have the memory that they need: each delivers something, and all together fill the link."""
+    flows = [{"from": "a", "to": "b", "tcp": "newreno", "count": 2000}]
+    data = scenario_data(stack="linux-6", flows=flows, warm_up="0 s", duration="1 s")
+    data["network"]["dumbbell"]["bottleneck"] |= {"rate": "1 Gbit/s", "queue": {"name": "droptail", "limit": "4000 packets"}}
+    for host in (*data["network"]["dumbbell"]["senders"], *data["network"]["dumbbell"]["receivers"]):
+        host["rate"] = "10 Gbit/s"
+    run = sojourn.run(from_data(data, "test"), backend=backend)
+    assert (run.flows["bytes_delivered"] > 0).all()
+    assert run.runs["total_mbps"][0] == pytest.approx(950, rel=0.1)
+
+
 def test_panic_is_told(backend: Linux, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel that panics, here for want of memory, fails its run in one line."""
     monkeypatch.setattr("sojourn.backends.linux.plan._LEAST_MEMORY", 0)
     monkeypatch.setattr("sojourn.backends.linux.plan._MEMORY_OF_FLOW", 8)
+    monkeypatch.setattr("sojourn.backends.linux.plan._MEMORY_OF_NODE", 0)
     with pytest.raises(RunFailed, match=r"^the kernel could not carry it out: [^\n]+$"):
         backend.run(Cell({}, scenario()).specification)
 

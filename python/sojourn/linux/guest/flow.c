@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include "guest.h"
 
@@ -265,25 +266,30 @@ static void *receive_udp(void *given)
 	return NULL;
 }
 
-static void start(void *(*body)(void *), struct flow *flow)
+static void start(void *(*body)(void *), struct flow *flow, char *stack)
 {
 	pthread_attr_t small;
 	pthread_t thread;
 
 	pthread_attr_init(&small);
-	pthread_attr_setstacksize(&small, STACK);
+	pthread_attr_setstack(&small, stack, STACK);
 	if (pthread_create(&thread, &small, body, flow))
 		fail("thread", strerror(errno));
 	pthread_detach(thread);
 }
 
+/* All stacks are one area: to map one more costs as much as there are already (Linux 6.1, arch/um/kernel/tlb.c, flush_tlb_mm). */
 void flows_begin(void)
 {
+	char *stacks = mmap(NULL, 2ul * flow_count * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (stacks == MAP_FAILED)
+		fail("stacks", strerror(errno));
 	for (struct flow *flow = flows; flow < flows + flow_count; flow++) {
 		if (flow->kind == CONNECTIONS || flow->kind == DATAGRAMS)
 			continue;
-		start(flow->kind == TCP ? receive_tcp : receive_udp, flow);
-		start(flow->kind == TCP ? send_tcp : send_udp, flow);
+		start(flow->kind == TCP ? receive_tcp : receive_udp, flow, stacks + 2ul * flow->number * STACK);
+		start(flow->kind == TCP ? send_tcp : send_udp, flow, stacks + (2ul * flow->number + 1) * STACK);
 	}
 }
 
