@@ -19,8 +19,8 @@ from sojourn.errors import InputError
 from sojourn.scenario import chance
 from sojourn.specification import RunSpecification
 
-#: The guest's memory in MiB: what it may need at least, most of it for packets, then for each flow and for each node, of whose taps
-#: each has 1 MiB. 2000 flows between two hosts use 320 in all, 500 between 1000 hosts 1373. What is not used costs a sixtieth.
+#: The guest's memory in MiB: what it may need at least, most of it for packets, then for each flow and for each node, whose taps
+#: have 1 MiB each. 2000 flows between two hosts use 320 in all, 500 between 1000 hosts 1373. What is not used costs a sixtieth.
 _LEAST_MEMORY, _MEMORY_OF_FLOW, _MEMORY_OF_NODE = 1024, 0.5, 1.5
 
 

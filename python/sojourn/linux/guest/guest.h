@@ -69,7 +69,7 @@ struct packet {
 struct tap {
 	int socket;
 	unsigned char *ring;
-	unsigned next, frame; /* bytes of a frame of the ring */
+	unsigned next, frames, frame; /* how many the ring has, and bytes of one */
 	int outgoing;
 	const char *where;
 };

@@ -14,17 +14,31 @@
 
 /* Enough for all packets between two looks, 4 ms apart, of a link of 1 Gbit/s with the smallest packets. */
 #define FRAMES 8192
+/* More than a flow sends at once when it starts: all may start together. */
+#define FRAMES_OF_FLOW 16
 /* The kernel's own headers before a packet's take less than half of the smaller. */
 #define FRAME 128
 #define LARGER_FRAME 256
 #define BLOCK 65536
+
+/* Of the flows that a namespace has an end of; in others all may meet. */
+static unsigned frames_in(const char *name_space)
+{
+	unsigned ends = 0;
+
+	for (const struct flow *flow = flows; flow < flows + flow_count; flow++)
+		ends += !strcmp(flow->sender, name_space) || !strcmp(flow->receiver, name_space);
+	/* Whole blocks. */
+	return (FRAMES + FRAMES_OF_FLOW * (ends ? ends : (unsigned)flow_count)) / 512 * 512;
+}
 
 void tap_open(struct tap *tap, const char *name_space, const char *device, int outgoing, unsigned captured)
 {
 	unsigned frame = captured > HEADERS ? LARGER_FRAME : FRAME;
 	struct sock_filter code[] = { { BPF_RET | BPF_K, 0, 0, captured } };
 	struct sock_fprog filter = { 1, code };
-	struct tpacket_req ring = { BLOCK, FRAMES * frame / BLOCK, frame, FRAMES };
+	unsigned frames = frames_in(name_space);
+	struct tpacket_req ring = { BLOCK, frames * frame / BLOCK, frame, frames };
 	struct sockaddr_ll address = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL) };
 	int version = TPACKET_V2, one = 1;
 
@@ -33,6 +47,7 @@ void tap_open(struct tap *tap, const char *name_space, const char *device, int o
 	tap->outgoing = outgoing;
 	tap->next = 0;
 	tap->frame = frame;
+	tap->frames = frames;
 	address.sll_ifindex = if_nametoindex(device);
 	tap->socket = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	if (tap->socket < 0 || !address.sll_ifindex)
@@ -42,7 +57,7 @@ void tap_open(struct tap *tap, const char *name_space, const char *device, int o
 	    (!outgoing && setsockopt(tap->socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof one)) ||
 	    setsockopt(tap->socket, SOL_PACKET, PACKET_RX_RING, &ring, sizeof ring))
 		fail("ring", device);
-	tap->ring = mmap(NULL, FRAMES * frame, PROT_READ | PROT_WRITE, MAP_SHARED, tap->socket, 0);
+	tap->ring = mmap(NULL, (size_t)frames * frame, PROT_READ | PROT_WRITE, MAP_SHARED, tap->socket, 0);
 	if (tap->ring == MAP_FAILED || bind(tap->socket, (void *)&address, sizeof address))
 		fail("bind", device);
 }
@@ -104,7 +119,7 @@ void tap_release(struct tap *tap)
 {
 	__sync_synchronize();
 	place(tap)->tp_status = TP_STATUS_KERNEL;
-	tap->next = (tap->next + 1) % FRAMES;
+	tap->next = (tap->next + 1) % tap->frames;
 }
 
 int tap_next(struct tap *tap, struct packet *packet)
