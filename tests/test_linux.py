@@ -37,6 +37,7 @@ from sojourn.backends.linux import (
     shaping,
     stack,
     topology,
+    twins,
 )
 from sojourn.backends.linux.disciplines import Limit, Place
 from sojourn.backends.linux.limits import Impossible, Limitations
@@ -422,6 +423,47 @@ def test_policers_are_refused() -> None:
     assert line.startswith("network.dumbbell.bottleneck.impairments.policer.rate: ")
     line = refused(with_link(impairments={"jitter": {"mean": "3 s"}}))
     assert line == "network.dumbbell.bottleneck.impairments.jitter.mean: netem draws delays of up to 4.3 s"
+
+
+def test_stacks_have_namespaces() -> None:
+    """Two stacks of the same hosts are two namespaces each: the second has the address, the links and the routes of the host."""
+    flows = [{"from": "a", "to": "b", "tcp": "cubic"}, {"from": "a", "to": "b", "tcp": "cubic", "stack": {"initial_window": 4}}]
+    files = translated(flows=flows).files
+    first, second = (line.split()[2:6] for line in files["plan"].splitlines() if line.startswith("flow "))
+    assert (first, second) == (["n0", "n3", "10.0.0.1", "10.0.0.4"], ["n0t1", "n3t1", "10.0.0.1", "10.0.0.4"])
+    assert says(files, "n0t1", interfaces.address("10.0.0.1"))
+    assert "namespace n0t1\n" in files["plan"]
+    for space, window in (("n0", 10), ("n0t1", 4)):
+        metrics = {"initcwnd": window, "rto_min": 1000}
+        assert any(says(files, space, interfaces.route("10.0.0.4", out, "10.0.0.1", metrics)) for out in range(40))
+    # The twin's device has the hardware address of the host's.
+    pairs = [line for line in files["plan"].splitlines() if line.startswith(("message n0 l2 ", "message n0t1 l2 "))]
+    assert sum(topology.hardware(2).hex() in line for line in pairs) == 2
+    assert "u32 match ip dport 5001 0xffff action mirred egress redirect dev i5t1\n" in files["n3.tc"]
+    assert "set n3t1 /proc/sys/net/ipv4/tcp_sack 1\n" in files["plan"]
+
+
+def test_one_stack_has_no_twins() -> None:
+    """Flows of one stack, however many, are in their host's own namespace."""
+    files = translated(flows=[{"from": "a", "to": "b", "tcp": "cubic"}, {"from": "a", "to": "b", "tcp": "newreno"}]).files
+    assert not any("t1" in name for name in files)
+
+
+@pytest.mark.parametrize("ports", [[5000], [*range(5000, 5100)], [5001, 5002, 5003, 5007, 5008], [*range(5003, 9000, 2)]])
+def test_blocks_are_the_ports(ports: list[int]) -> None:
+    """Masks match just the ports, and a run of them has at most two masks for each power of two."""
+    found = list(twins.blocks(ports))
+    assert [port for port in range(1 << 16) if any(port & mask == number for number, mask in found)] == ports
+    if ports[-1] - ports[0] == len(ports) - 1:
+        assert len(found) <= 2 * len(ports).bit_length()
+
+
+def test_overheads_of_a_sender_agree() -> None:
+    """A host that takes a random time over the packets of some flows and not of others is refused by the key that says so."""
+    flow = {"from": "a", "to": "b", "tcp": "cubic"}
+    flows = [flow, {**flow, "stack": {"random_overhead": False}}]
+    line = refused(scenario_data(flows=flows, sender_overhead="1 ms"))
+    assert line.startswith("flows.1.stack.random_overhead: a sender on Linux takes the same time")
 
 
 def test_device_queue_is_a_burst() -> None:

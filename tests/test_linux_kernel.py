@@ -152,6 +152,35 @@ def test_losses_without_sack_are_mended(backend: Linux) -> None:
     assert 0 < run.queues["drops"][0] <= run.flows["retransmissions"].sum() + 20
 
 
+def test_stacks_are_side_by_side(backend: Linux) -> None:
+    """A connection takes as long beside one of another stack on the same hosts as alone, to the microsecond."""
+    mine = {"from": "a", "to": "b", "tcp": "newreno", "size": "14480 B", "start": "1 s"}
+    other = {**mine, "start": "2 s", "stack": {"initial_window": 4, "timestamps": False}}
+
+    def rows_of(*flows: dict[str, Any]) -> list[dict[str, Any]]:
+        return sojourn.run(scenario(flows=list(flows), warm_up="0 s"), backend=backend).flows.sort("start").to_dicts()
+
+    alone = [*rows_of(mine), *rows_of(other)]
+    for flows in ((mine, other), (other, mine)):
+        rows = rows_of(*flows)
+        for row, expected in zip(rows, alone, strict=True):
+            assert {name: row[name] for name in ("established", "completed", "rtt_min", "rtt_max")} == pytest.approx(
+                {name: expected[name] for name in ("established", "completed", "rtt_min", "rtt_max")}, abs=2e-6
+            )
+            assert row["timeouts"] == 0
+    # Ten segments leave at once, or four and then the rest, a round trip later.
+    assert alone[1]["completed"] - alone[1]["start"] > alone[0]["completed"] - alone[0]["start"] + 0.01
+
+
+@pytest.mark.parametrize("tcp", ["lp", "dctcp"])
+def test_any_controls_share_hosts(backend: Linux, tcp: str) -> None:
+    """Controls whose hosts have settings of their own run beside others, whatever the scenario's stack, and share the link."""
+    flows = [{"from": "a", "to": "b", "tcp": "cubic"}, {"from": "a", "to": "b", "tcp": tcp}]
+    run = sojourn.run(from_data(scenario_data(flows=flows), "test"), backend=backend)
+    assert run.queues["utilisation"][0] > 0.9
+    assert all(delivered > 0 for delivered in run.flows["bytes_delivered"])
+
+
 def test_header_size_counts(backend: Linux) -> None:
     """Bytes at the link are those of the specification: packets with headers of 54 bytes are 1514 bytes long."""
     queue = queue_of(backend, scenario(stack={"profile": "linux-6", "header_size": "54 B"}))

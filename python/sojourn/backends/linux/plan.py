@@ -7,13 +7,14 @@ from functools import partial
 from typing import Any
 
 from sojourn import _engine, specification
-from sojourn.backends.linux import algorithms, interfaces, stack, topology, traffic
+from sojourn.backends.linux import algorithms, interfaces, stack, topology, traffic, twins
 from sojourn.backends.linux.algorithms import Added
 from sojourn.backends.linux.answers import Answer
 from sojourn.backends.linux.disciplines import Limit
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.topology import LinkDevices, Network, address, node
 from sojourn.backends.linux.traffic import Flow
+from sojourn.backends.linux.twins import Host
 from sojourn.backends.linux.units import nanoseconds
 from sojourn.errors import InputError
 from sojourn.scenario import chance
@@ -64,8 +65,8 @@ class Plan:
     flows: tuple[Flow, ...]
     #: Links with a discipline, in the order in which the guest numbers them.
     queues: tuple[int, ...]
-    #: Hosts from which just one flow sends: what they count is what this flow did.
-    single_senders: Mapping[int, int]
+    #: Namespaces from which just one flow sends: what they count is what this flow did.
+    single_senders: Mapping[int, str]
     #: What says when its flows have which connections or packets, and makes their transfers; none if it has nothing to say.
     generator: _engine.Generator | None
 
@@ -103,15 +104,23 @@ def plan(
     sent, answered = _tapped(flows)
     tcp = [flow for flow in flows if flow.is_tcp]
     longest = run["sender_overhead"]
-    first_links = {paths[ends][0]: longest if _stack(run, flow)[chance.SWITCH] else 0 for ends, flow in sent}
+    first_links: dict[int, int] = {}
+    for ends, flow in sent:
+        overhead_of_flow = longest if _stack(run, flow)[chance.SWITCH] else 0
+        if first_links.setdefault(paths[ends][0], overhead_of_flow) != overhead_of_flow:
+            raise Impossible(f"stack.{chance.SWITCH}", "a sender on Linux takes the same time over the packets of all its flows")
     last_links = {paths[ends][-1] for ends in answered}
+    hosts, spaces = _stacks(run, tcp, translate, limitations)
     nodes = tuple(node(index) for index in range(len(run["nodes"])))
+    nodes += tuple(space for host in hosts.values() for space, _ in host.twins)
     network, devices = topology.build(links, nodes, mtu, overhead, first_links, limits, limitations, added, besides.capture)
-    _addresses_and_routes(run, flows, paths, devices, network, limitations)
+    for host in hosts.values():
+        twins.join(network, host, *twins.links_of(paths, host.index), devices, mtu)
+    _addresses_and_routes(run, hosts, flows, paths, devices, network)
     queues = tuple(index for index, link in enumerate(links) if link["queue"] is not None)
     seen = [f"sent {each.origin} {each.sees_all}" for each in (devices[index] for index in sorted(first_links))]
     seen += [f"received {each.target} {each.into}" for each in (devices[index] for index in sorted(last_links))]
-    senders = _single_senders(tcp)
+    senders = _single_senders(tcp, spaces)
     asked = run["probe"]["queue_statistics"] or run["probe"]["queue_series"] or besides.moments
     measured = queues if asked else ()
     lines = [
@@ -119,9 +128,9 @@ def plan(
         f"warm_up {nanoseconds(run['warm_up'])}",
         *(f"{probe} {nanoseconds(run['probe'][probe])}" for probe in ("queue_series", "flow_series") if run["probe"][probe]),
         *_network(network),
-        *_settings(run, flows, translate, limitations),
-        *(_flow(run, flow, extra, mtu, translate) for flow in flows),
-        *(f"counters {node(host)}" for host in senders.values()),
+        *_settings(hosts, nodes, tcp, translate),
+        *(_flow(run, flow, spaces, extra, mtu, translate) for flow in flows),
+        *(f"counters {space}" for space in senders.values()),
         *(_queue(number, devices[index], overhead) for number, index in enumerate(measured)),
         *(f"late {number} {topology.WIRE} {devices[index].late}" for number, index in enumerate(measured) if devices[index].late),
         *seen,
@@ -164,7 +173,7 @@ def extra_headers(run: RunSpecification, flows: tuple[Flow, ...]) -> int:
     """Bytes of headers that the specification counts and IP and TCP do not have."""
     sizes = {_stack(run, flow)["header_size"] for flow in flows if flow.is_tcp}
     if len(sizes) > 1:
-        raise Impossible("stack.header_size", "flows of one run on Linux have the same header_size")
+        raise Impossible("stack.header_size", "a kernel counts the same headers for the packets of all flows")
     return int(next(iter(sizes), topology.INTERNET_HEADERS)) - topology.INTERNET_HEADERS
 
 
@@ -179,25 +188,36 @@ def _stack(run: RunSpecification, flow: Flow) -> Mapping[str, Any]:
     return found
 
 
+def _stacks(
+    run: RunSpecification, tcp: list[Flow], translate: Translate, limitations: Limitations
+) -> tuple[dict[int, Host], dict[tuple[int, int], str]]:
+    """The hosts with their stacks, and the namespace of each connection's end, by its flow and its host."""
+    hosts: dict[int, Host] = {}
+    spaces: dict[tuple[int, int], str] = {}
+    for flow in tcp:
+        used = _stack(run, flow)
+        module, _ = translate(flow.entry["source"])
+        sysctls = tuple(stack.sysctls(used, module, limitations).items())
+        own = (sysctls, tuple(stack.route_options(used, limitations).items()))
+        for host in flow.ends:
+            spaces[flow.number, host] = hosts.setdefault(host, Host(host)).add(own, flow.number)
+    return hosts, spaces
+
+
 def _addresses_and_routes(
     run: RunSpecification,
+    hosts: Mapping[int, Host],
     flows: tuple[Flow, ...],
     paths: Mapping[tuple[int, int], list[int]],
     devices: list[LinkDevices],
     network: Network,
-    limitations: Limitations,
 ) -> None:
-    options: dict[tuple[int, int], dict[str, int]] = {}
-    for flow in flows:
-        if not flow.is_tcp:
-            continue
-        wanted = stack.route_options(_stack(run, flow), limitations)
-        for ends in (flow.ends, flow.back):
-            if options.setdefault(ends, wanted) != wanted:
-                raise Impossible("stack", "flows between the same two hosts on Linux have the same stack")
+    answered = {ends for flow in flows if flow.is_tcp for ends in (flow.ends, flow.back)}
     for index in range(len(run["nodes"])):
-        network.send(node(index), "lo", interfaces.up(interfaces.LOOPBACK))
-        network.send(node(index), "address", interfaces.address(address(index)))
+        twins_of_node = [space for space, _ in hosts[index].twins] if index in hosts else []
+        for space in (node(index), *twins_of_node):
+            network.send(space, "lo", interfaces.up(interfaces.LOOPBACK))
+            network.send(space, "address", interfaces.address(address(index)))
     known: set[tuple[int, int]] = set()
     for (origin, target), path in paths.items():
         for place, index in enumerate(path):
@@ -205,38 +225,40 @@ def _addresses_and_routes(
             if place and (hop, target) in known:
                 continue
             known.add((hop, target))
-            metrics = {} if place else options.get((origin, target), {})
-            route = interfaces.route(address(target), network.number(devices[index].out), address(hop), metrics)
-            network.send(node(hop), "route", route)
+            # At its origin a route has what each of the host's stacks says.
+            has_stacks = not place and (origin, target) in answered
+            stacks = enumerate(hosts[origin].stacks) if has_stacks else ()
+            spaces = {hosts[origin].space(number): dict(metrics) for number, (_, metrics) in stacks} or {node(hop): {}}
+            for space, metrics in spaces.items():
+                route = interfaces.route(address(target), network.number(devices[index].out), address(hop), metrics)
+                network.send(space, "route", route)
 
 
-def _settings(run: RunSpecification, flows: tuple[Flow, ...], translate: Translate, limitations: Limitations) -> Iterator[str]:
+def _settings(hosts: Mapping[int, Host], nodes: tuple[str, ...], tcp: list[Flow], translate: Translate) -> Iterator[str]:
     """Lines for the sysctls of all hosts and the parameters of all modules."""
-    known: dict[tuple[int, str], str] = {}
-    for flow in flows:
-        if not flow.is_tcp:
-            continue
+    known: dict[str, str] = {}
+    for flow in tcp:
         module, parameters = translate(flow.entry["source"])
-        hosts = stack.sysctls(_stack(run, flow), module, limitations)
-        values = {f"/proc/sys/net/ipv4/{name}": value for name, value in hosts.items()}
-        for host in flow.ends:
-            for path, value in values.items():
-                if known.setdefault((host, path), value) != value:
-                    raise Impossible("stack", f"flows of one host on Linux have the same stack ({path.rpartition('/')[2]})")
         for path, value in parameters.items():
             # Modules belong to the kernel: one value for all hosts.
-            if known.setdefault((-1, path), value) != value:
+            if known.setdefault(path, value) != value:
                 raise Impossible("tcp", f"all flows with {module} on Linux have the same parameters")
     yield from (f"set {interfaces.INITIAL} /proc/sys/net/{setting}" for setting in _OF_KERNEL)
-    yield from (f"set {node(max(host, 0))} {path} {value}" for (host, path), value in known.items())
-    yield from (f"set {node(index)} /proc/sys/net/{setting}" for index in range(len(run["nodes"])) for setting in _OF_NODES)
+    for host in hosts.values():
+        for place, (sysctls, _) in enumerate(host.stacks):
+            yield from (f"set {host.space(place)} /proc/sys/net/ipv4/{name} {value}" for name, value in sysctls)
+    yield from (f"set {nodes[0]} {path} {value}" for path, value in known.items())
+    yield from (f"set {space} /proc/sys/net/{setting}" for space in nodes for setting in _OF_NODES)
 
 
-def _flow(run: RunSpecification, flow: Flow, extra: int, mtu: int, translate: Translate) -> str:
+def _flow(
+    run: RunSpecification, flow: Flow, spaces: Mapping[tuple[int, int], str], extra: int, mtu: int, translate: Translate
+) -> str:
     sender, receiver = flow.ends
     kinds = ("connections", "datagrams") if flow.is_generated else ("tcp", "udp")
     kind = kinds[0 if flow.is_tcp else 1]
-    ends = f"{node(sender)} {node(receiver)} {address(sender)} {address(receiver)}"
+    used_spaces = " ".join(spaces.get((flow.number, host), node(host)) for host in flow.ends)
+    ends = f"{used_spaces} {address(sender)} {address(receiver)}"
     # The codepoint stands above the two bits of ECN (RFC 3168, section 5).
     tos = flow.entry.get("dscp", 0) << 2
     line = f"flow {kind} {ends} {flow.start} {0 if flow.is_generated else flow.stop} {tos}"
@@ -284,13 +306,13 @@ def way_back(run: RunSpecification, link: int) -> int | None:
     return next((index for index, back in enumerate(run["links"]) if (back["from"], back["to"]) == ends), None)
 
 
-def _single_senders(tcp: list[Flow]) -> dict[int, int]:
-    """The host of each flow that is the only one to send from it; those of sessions send from both of their hosts."""
-    hosts: dict[int, list[Flow]] = {}
+def _single_senders(tcp: list[Flow], spaces: Mapping[tuple[int, int], str]) -> dict[int, str]:
+    """The namespace of each flow that is the only one to send from it; those of sessions send from both of their hosts."""
+    senders: dict[str, list[Flow]] = {}
     for flow in tcp:
         for host in flow.ends if flow.is_session else flow.ends[:1]:
-            hosts.setdefault(host, []).append(flow)
-    return {flows[0].number: host for host, flows in hosts.items() if len(flows) == 1 and not flows[0].is_session}
+            senders.setdefault(spaces[flow.number, host], []).append(flow)
+    return {flows[0].number: space for space, flows in senders.items() if len(flows) == 1 and not flows[0].is_session}
 
 
 def _events(network: Network, links: list[dict[str, Any]], devices: list[LinkDevices], overhead: int) -> Iterator[str]:

@@ -13,7 +13,6 @@ import polars as pl
 
 from sojourn.backends.linux import causes
 from sojourn.backends.linux.plan import Plan
-from sojourn.backends.linux.topology import node
 from sojourn.backends.linux.traffic import Flow
 from sojourn.backends.linux.units import NANOSECONDS, nanoseconds
 from sojourn.backends.result import FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, TRANSFERS, RunResult, frame
@@ -261,8 +260,8 @@ def _of_host(plan: Plan, found: Records, number: int, names: tuple[str, ...]) ->
     """What a host counted in the window, if just one flow sends from it."""
     if not plan.flows[number].is_tcp:
         return 0
-    host = node(plan.single_senders[number]) if number in plan.single_senders else ""
-    before, after = (found.counters.get((host, when)) for when in ("start", "end"))
+    space = plan.single_senders.get(number, "")
+    before, after = (found.counters.get((space, when)) for when in ("start", "end"))
     counts = [_difference(before, after, name) for name in names]
     return None if None in counts else sum(count or 0 for count in counts)
 

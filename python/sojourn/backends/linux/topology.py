@@ -115,6 +115,11 @@ def address(index: int) -> str:
     return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
 
 
+def hardware(index: int) -> bytes:
+    """The hardware address of both ends of a link."""
+    return bytes((2, 0, 0, 0, index >> 8 & 255, index & 255))
+
+
 def build(
     links: list[dict[str, Any]],
     namespaces: tuple[str, ...],
@@ -270,15 +275,14 @@ def _create(network: Network, index: int, devices: LinkDevices, mtu: int, has_qu
     Both ends of a pair have the same address and there is no ARP: a packet's destination is then its own device's address
     (net/ipv4/arp.c, arp_constructor), which is the other end's too.
     """
-    hardware = bytes((2, 0, 0, 0, index >> 8 & 255, index & 255))
     places = [(f"a{index}", f"b{index}")] if has_queue else []
     if devices.late is not None:
         places.append((f"c{index}", devices.late))
     last = devices.origin, devices.out
     for into, out in places:
-        network.pair(last, (WIRE, into), hardware, mtu)
+        network.pair(last, (WIRE, into), hardware(index), mtu)
         last = WIRE, out
-    network.pair(last, (devices.target, devices.into), hardware, mtu)
+    network.pair(last, (devices.target, devices.into), hardware(index), mtu)
     for copy in filter(None, (devices.mirror, devices.all)):
         network.dummy(devices.origin, copy, mtu)
 
