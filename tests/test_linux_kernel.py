@@ -253,7 +253,8 @@ def test_sender_limits_flow(backend: Linux) -> None:
     found = [sojourn.run(from_data(given, "test"), backend=each) for each in (backend, "simulator")]
     assert [run.queues["drops"].item() for run in found] == [0, 0]
     here, there = (run.flows.row(0, named=True) for run in found)
-    assert here["rtt_mean"] == pytest.approx(there["rtt_mean"], rel=0.02)
+    # 7.3 has room for 3 % less than 6.1, whose rule the simulator has (tcp_input.c, tcp_sndbuf_expand).
+    assert here["rtt_mean"] == pytest.approx(there["rtt_mean"], rel=0.04)
     assert 0 <= here["sndbuf_limited"] <= 10
     assert there["sndbuf_limited"] > 9
 
@@ -611,7 +612,7 @@ def test_hanging_kernel_is_ended(backend: Linux, monkeypatch: pytest.MonkeyPatch
 
 
 def test_many_flows_have_room(backend: Linux) -> None:
-    """Two thousand flows that start at once have the memory that they need, and fill the link; some lose all that they send first."""
+    """Two thousand flows that start at once have memory enough and fill the link; some lose all that they send first."""
     flows = [{"from": "a", "to": "b", "tcp": "newreno", "count": 2000}]
     data = scenario_data(stack="linux-6", flows=flows, warm_up="0 s", duration="1 s")
     data["network"]["dumbbell"]["bottleneck"] |= {"rate": "1 Gbit/s", "queue": {"name": "droptail", "limit": "4000 packets"}}
