@@ -128,7 +128,8 @@ def test_second_segment_is_acknowledged(backend: Linux) -> None:
         data["network"]["dumbbell"]["bottleneck"]["queue"] = {"name": "droptail"}
         flows = sojourn.run(from_data(data, "test"), backend=backend).flows
         assert flows["retransmissions"].sum() == 0
-        assert int(flows["rtt_samples"].sum()) / int(flows["segments_sent"].sum()) == pytest.approx(0.5, abs=0.05)
+        # 7.3 acknowledges some a little later.
+        assert int(flows["rtt_samples"].sum()) / int(flows["segments_sent"].sum()) == pytest.approx(0.5, abs=0.07)
 
 
 def test_bucket_gives_its_rate(backend: Linux) -> None:
@@ -234,7 +235,8 @@ def test_receiver_limits_flow(backend: Linux) -> None:
     run = sojourn.run(from_data(data, "test"), backend=backend)
     flow = run.flows.row(0, named=True)
     assert flow["rwnd_limited"] == pytest.approx(3, abs=0.3)
-    assert flow["bytes_delivered"] <= 1.05 * 20e3 * 3 / 0.09
+    # From 6.6 on a window is as much of the buffer as segments have been of theirs (tcp_input.c, tcp_measure_rcv_mss), not half.
+    assert flow["bytes_delivered"] <= 1.1 * 20e3 * 3 / 0.09
     assert run.limited
 
 
