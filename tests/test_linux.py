@@ -466,6 +466,103 @@ def test_overheads_of_a_sender_agree() -> None:
     assert line.startswith("flows.1.stack.random_overhead: a sender on Linux takes the same time")
 
 
+def changed(seed: int = 1, duration: str | None = None, **keys: Any) -> tuple[list[tuple[int, list[str]]], dict[str, str]]:
+    """Returns what is due when at a small scenario's bottleneck with these keys, in words, and all files."""
+    data = with_link(**keys) | ({} if duration is None else {"duration": duration})
+    files = dict(plan(specify(from_data(data, "test"), seed), Limitations()).files)
+    lines = [line.split() for line in files["plan"].splitlines()]
+    actions = [words for words in lines if words[0] in {"change", "hold"}]
+    return [(int(words[1]), actions[int(words[2])]) for words in lines if words[0] == "at"], files
+
+
+def test_changes_are_messages() -> None:
+    """A new rate is one of HTB and of the netem behind it; the link back has none of the former."""
+    due, _ = changed(changes=[{"at": "2 s", "rate": "5 Mbit/s"}])
+    assert [at for at, _ in due] == 3 * [2 * 10**9]
+    assert [action[:2] for _, action in due] == [["change", "n1"], ["change", "wire"], ["change", "n2"]]
+    assert due[0][1][2] == shaping.rate(2, 5_000_000, 1, 1500, is_new=False).hex()
+
+
+def test_links_are_held_up() -> None:
+    """At a rate of 0 a link has as many bytes to send as take so long, and then its rate is that of before."""
+    due, files = changed(changes=[{"at": "1 s", "rate": "0 bit/s"}, {"at": "2.5 s", "rate": "10 Mbit/s"}], queue="droptail")
+    assert due == [
+        (10**9, ["hold", "n1", "l0", str(shaping.HOLDING), "1250", "1514", "0"]),
+        (10**9, ["hold", "n2", "l1", "0", "1250", "1514", "0"]),
+    ]
+    assert 1250 * (1514 - 14) * 8 == 1.5 * 10e6
+    assert says(files, "n1", shaping.rate(2, 10_000_000, 2, 1500, is_new=True, handle=shaping.ABOVE))
+    assert says(files, "n1", shaping.borrowing(2, 10_000_000, 2, 1500, is_new=True))
+    assert says(files, "n1", shaping.holding(2, 1500))
+    assert "ingress protocol 0x88b5 prio 1 matchall action drop\n" in files["wire.tc"]
+
+
+def test_packets_that_hold_up_are_few() -> None:
+    """A fast link is held up at 10 Mbit/s, by packets of which the last is what remains, and is then as fast as before."""
+    rates: dict[str, Any] = {
+        "rate": "1 Gbit/s",
+        "changes": [{"at": "1 s", "rate": "0 bit/s"}, {"at": "1.01 s", "rate": "2 Gbit/s"}],
+    }
+    due, _ = changed(**rates)
+    forwards = [action for at, action in due if at == 10**9 and action[1] in {"n1", "wire"}]
+    assert [action[0] for action in forwards] == [*3 * ["change"], "hold", *3 * ["change"]]
+    count, largest, rest = map(int, forwards[3][4:])
+    assert (count * (largest - 14) + rest - 14) * 8 == 0.01 * 10e6
+    assert forwards[0][2] == shaping.rate(2, 10**7, 2, 1500, is_new=False, handle=shaping.ABOVE).hex()
+    assert forwards[4][2] == shaping.rate(2, 10**9, 250, 1500, is_new=False, handle=shaping.ABOVE).hex()
+
+
+def test_long_outages_are_parts() -> None:
+    """HTB forgets what a class owes beyond a minute: a link that is held up longer is so again and again, for all of the time."""
+    changes = [{"at": "1 s", "rate": "0 bit/s"}, {"at": "101 s", "rate": "10 Mbit/s"}]
+    due, _ = changed(duration="110 s", changes=changes)
+    held = [(at, action) for at, action in due if action[:3] == ["hold", "n1", "l0"]]
+    assert [at for at, _ in held] == [at * 10**9 for at in (1, 26, 51, 76)]
+    assert sum(int(action[4]) * 1500 + int(action[6]) - 14 for _, action in held) * 8 == pytest.approx(100 * 10e6, rel=1e-6)
+
+
+def test_changes_repeat() -> None:
+    """Changes are made each time that so long has passed, all by the same drawn time later, which the seed decides."""
+
+    def times(seed: int) -> list[int]:
+        every = {"every": "1 s", "spread": "100 ms"}
+        changes = [{"at": "200 ms", "delay": "20 ms", **every}, {"at": "700 ms", "delay": "5.1 ms", **every}]
+        due, _ = changed(seed, changes=changes)
+        return [at for at, action in due if action[1] == "wire"]
+
+    found = times(1)
+    assert len(found) == 8
+    for place, at in enumerate(found):
+        assert 0 <= at - (200 + 500 * place) * 10**6 < 100 * 10**6
+    assert [later - at for at, later in zip(found[::2], found[1::2], strict=True)] == 4 * [500 * 10**6]
+    assert times(1) == found
+    assert times(2) != found
+
+
+def test_traces_are_changes(tmp_path: Path) -> None:
+    """Each value of a trace that is another than that before is a change, the first at 0; at its end it begins again."""
+    (tmp_path / "rate.csv").write_text("time_s,rate_mbit_s\n0,2\n0.5,4\n1,4\n1.5,0\n1.6,2\n2,0\n")
+    due, files = changed(rate={"trace": str(tmp_path / "rate.csv")}, reverse={"rate": "1 Mbit/s"})
+
+    def rate(bits: int) -> str:
+        return shaping.rate(2, bits, max(bits // 4_000_000, 1), 1500, is_new=False, handle=shaping.ABOVE).hex()
+
+    known = {rate(mbps * 10**6): mbps for mbps in (2, 4, 10)}
+    rates = [(at, known[action[-1]]) for at, action in due if action[-1] in known]
+    # Before and after it is held up the rate is that of what holds it up.
+    cycle = [(500_000_000, 4), (1_500_000_000, 10), (1_500_000_000, 4), (1_600_000_000, 2)]
+    assert rates == [(0, 2), *cycle, *((at + 2 * 10**9, mbps) for at, mbps in cycle)]
+    # Its mean is the rate for what asks for one: 2 for 0.9 s and 4 for 1 s, of 2 s.
+    assert says(files, "n1", shaping.borrowing(2, 2_900_000, 1, 1500, is_new=True))
+
+
+def test_planned_losses_and_outages_exclude_each_other() -> None:
+    """What holds a link up would be counted: a link with both is refused by its key."""
+    changes = [{"at": "1 s", "rate": "0 bit/s"}, {"at": "2 s", "rate": "1 Mbit/s"}]
+    line = refused(with_link(changes=changes, drop={"every": 100}))
+    assert line.startswith("network.dumbbell.bottleneck.drop.every: planned losses of a link on Linux would count ")
+
+
 def test_device_queue_is_a_burst() -> None:
     """A device that holds packets below the discipline is a bucket of as many packets of 1500 bytes."""
     data = scenario_data()

@@ -22,7 +22,7 @@ import sojourn
 from captures import frames, needs_tshark
 from conftest import scenario_data
 from sojourn import backends, exports
-from sojourn.backends.linux import direct, machine
+from sojourn.backends.linux import direct, machine, shaping
 from sojourn.backends.linux.backend import Linux
 from sojourn.backends.linux.limits import Limitations
 from sojourn.backends.linux.plan import plan
@@ -282,6 +282,59 @@ def test_changes_take_effect(backend: Linux) -> None:
     queue = queue_of(backend, asked)
     assert queue["bytes_sent"] * 8 / 3 == pytest.approx(7.5e6, rel=0.01)
     assert queue["utilisation"] == pytest.approx(1.0, abs=0.01)
+
+
+def overloaded(backend: Linux, **settings: Any) -> dict[str, Any]:
+    """Returns the row of a full queue of 50 packets for four seconds, all of which are measured."""
+    flows = [{"from": "a", "to": "b", "tcp": {"name": "cbr", "rate": "12 Mbit/s", "packet_size": "1500 B"}}]
+    data = scenario_data(flows=flows, warm_up="0 s")
+    data["network"]["dumbbell"]["bottleneck"] |= {"queue": {"name": "droptail", "limit": "50 packets"}} | settings
+    return queue_of(backend, from_data(data, "test"))
+
+
+def test_links_are_held_up(backend: Linux) -> None:
+    """A link with a rate of 0 for 1.5 of 4 s carries the rest, and who is in its queue waits: nothing leaves."""
+    queue = overloaded(backend, changes=[{"at": "1 s", "rate": "0 bit/s"}, {"at": "2.5 s", "rate": "10 Mbit/s"}])
+    assert queue["bytes_sent"] * 8 == pytest.approx(2.5 * 10e6, abs=2 * 1500 * 8)
+    # Fifty packets before it, at most, and its own.
+    assert queue["sojourn_max"] == pytest.approx(1.5 + 50 * 0.0012, abs=0.0013)
+    assert queue["utilisation"] == pytest.approx(1.0, abs=0.001)
+
+
+def test_held_up_links_without_queue(backend: Linux) -> None:
+    """A link without a queue keeps what comes while its rate is 0, too: a packet that comes at its start arrives at its end."""
+    flows = [{"from": "b", "to": "a", "tcp": {"name": "cbr", "rate": "120 kbit/s", "packet_size": "1500 B"}}]
+    data = scenario_data(flows=flows, warm_up="0 s")
+    changes = [{"at": "1 s", "rate": "0 bit/s"}, {"at": "2.5 s", "rate": "10 Mbit/s"}]
+    data["network"]["dumbbell"]["bottleneck"]["changes"] = changes
+    flow = sojourn.run(from_data(data, "test"), backend=backend).flows.row(0, named=True)
+    passage = 0.007 + 8 * 1500 * (1 / 100e6 + 1 / 10e6 + 1 / 100e6)
+    assert flow["delay_min"] == pytest.approx(passage, abs=5e-6)
+    assert flow["delay_max"] == pytest.approx(passage + 1.5, abs=0.002)
+
+
+@pytest.mark.parametrize("kind", ["steps", "opportunities"])
+def test_traces_carry_what_they_say(backend: Linux, tmp_path: Path, kind: str) -> None:
+    """A link that always has packets to send carries the integral of its trace, whose rate is 0 at times, to the packet or so."""
+    trace = tmp_path / "cell"
+    if kind == "steps":
+        trace.write_text("time_s,rate_mbit_s\n0,8\n0.3,2\n0.5,0\n0.6,4\n1,0\n")
+        carried = 2 * 4 * (0.3 * 8e6 + 0.2 * 2e6 + 0.4 * 4e6) / 2
+    else:
+        counts = [0, 0, 1, 1, 0, 2, 0, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1, 0, 1]
+        trace.write_text("".join(f"{place}\n" * count for place, count in enumerate(counts, start=1)))
+        carried = 4 / 0.02 * sum(counts) * 1500 * 8
+    queue = overloaded(backend, rate={"trace": str(trace)}, reverse={"rate": "10 Mbit/s"})
+    assert queue["bytes_sent"] * 8 == pytest.approx(carried, rel=0.005)
+    assert queue["utilisation"] == pytest.approx(1.0, abs=0.005)
+
+
+def test_failed_change_fails_the_run(backend: Linux, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change that the kernel does not make fails the run in one line."""
+    wrong = shaping.discipline(2, "unheard_of", b"")
+    monkeypatch.setattr("sojourn.backends.linux.changes.rates", lambda *_, **__: iter([wrong]))
+    with pytest.raises(RunFailed, match=r"^the kernel could not carry it out: cannot make change: [^\n]+$"):
+        backend.run(Cell({}, with_bottleneck(changes=[{"at": "1 s", "rate": "1 Mbit/s"}])).specification)
 
 
 def test_loss_is_random(backend: Linux) -> None:

@@ -69,7 +69,8 @@ def _read(path: Path, *, leaves: bool) -> Iterator[Packet]:
 def _sent(run: RunSpecification, link: int, path: Path) -> Iterator[Packet]:
     """Packets that leave, each when its last bit has been sent: the guest saw them when the transmitter was to take them."""
     extra = extra_headers(run, tuple(traffic.flows(run)))
-    rates = [(nanoseconds(at), rate) for at, rate in rate_steps(run["links"][link], run["duration"])]
+    # At a rate of 0 nothing leaves but what had begun to.
+    rates = [(nanoseconds(at), rate) for at, rate in rate_steps(run["links"][link], run["duration"]) if rate]
     free = 0.0
     for time, leaves, length, content in _read(path, leaves=True):
         rate = next(rate for at, rate in reversed(rates) if at <= time)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from sojourn import _engine, specification
-from sojourn.backends.linux import algorithms, interfaces, stack, topology, traffic, twins
+from sojourn.backends.linux import algorithms, changes, interfaces, stack, topology, traffic, twins
 from sojourn.backends.linux.algorithms import Added
 from sojourn.backends.linux.answers import Answer
 from sojourn.backends.linux.disciplines import Limit
@@ -121,6 +121,9 @@ def plan(
     seen = [f"sent {each.origin} {each.sees_all}" for each in (devices[index] for index in sorted(first_links))]
     seen += [f"received {each.target} {each.into}" for each in (devices[index] for index in sorted(last_links))]
     senders = _single_senders(tcp, spaces)
+    schedule = changes.Schedule()
+    for link, own in zip(links, devices, strict=True):
+        changes.add(schedule, network, link, own, mtu, overhead, run["seed"], run["duration"])
     asked = run["probe"]["queue_statistics"] or run["probe"]["queue_series"] or besides.moments
     measured = queues if asked else ()
     lines = [
@@ -135,7 +138,7 @@ def plan(
         *(f"late {number} {topology.WIRE} {devices[index].late}" for number, index in enumerate(measured) if devices[index].late),
         *seen,
         *_besides(run, devices, besides),
-        *_events(network, links, devices, overhead),
+        *schedule.lines,
     ]
     files = network.tables | {
         _batch(namespace): "".join(f"{line}\n" for line in commands) for namespace, commands in network.tc.items()
@@ -313,13 +316,6 @@ def _single_senders(tcp: list[Flow], spaces: Mapping[tuple[int, int], str]) -> d
         for host in flow.ends if flow.is_session else flow.ends[:1]:
             senders.setdefault(spaces[flow.number, host], []).append(flow)
     return {flows[0].number: space for space, flows in senders.items() if len(flows) == 1 and not flows[0].is_session}
-
-
-def _events(network: Network, links: list[dict[str, Any]], devices: list[LinkDevices], overhead: int) -> Iterator[str]:
-    """Lines for the changes of links, in order of time."""
-    changes = [each for link, own in zip(links, devices, strict=True) for each in topology.changes(network, link, own, overhead)]
-    for at, namespace, message in sorted(changes, key=lambda change: change[0]):
-        yield f"at {at} {namespace} {message.hex()}"
 
 
 def _network(network: Network) -> Iterator[str]:

@@ -17,6 +17,11 @@ _KIND, _OPTIONS, _STAB, _STAB_BASE = 1, 2, 8, 1
 #: Handles: of the root's discipline, of its class with the link's rate, and of the discipline under test.
 _ROOT, _HANDLE, RATE_CLASS, DISCIPLINE = 0xFFFFFFFF, 0x10000, 0x10001, 0x100000
 
+#: Of a link that is held up at times: the class above that with the discipline, and that of the packets that hold it up, which is
+#: their priority too (net/sched/sch_htb.c, htb_classify). The latter is as good as endless.
+ABOVE, HOLDING = 0x10002, 0x10003
+_HOLDING_RATE, _HOLDING_BUCKET = 10**12, 10**7
+
 #: Where filters stand: a device's way in and its way out.
 _FILTERS, _FILTERS_HANDLE, INGRESS, EGRESS = 0xFFFFFFF1, 0xFFFF0000, 0xFFFFFFF2, 0xFFFFFFF3
 
@@ -76,15 +81,44 @@ def transmitter(device: int, overhead: int) -> bytes:
     return _qdisc(device, _ROOT, _HANDLE, "htb", attributes, is_new=True)
 
 
-def rate(device: int, bits: int, bucket: int, quantum: int, *, is_new: bool) -> bytes:
+def rate(device: int, bits: int, bucket: int, quantum: int, *, is_new: bool, handle: int = RATE_CLASS) -> bytes:
     """Makes the class with the rate of a device's HTB, in bit/s, and its bucket, in bytes; or changes it."""
-    bytes_a_second = max(bits // 8, 1)
-    spec = _RATE.pack(0, _LINKLAYER_ETHERNET, 0, -1, 0, min(bytes_a_second, _LARGEST))
-    ticks = int(bucket * _MICROSECONDS // bytes_a_second * _TICKS)
-    larger = [number(kind, bytes_a_second, "Q") for kind in (_HTB_RATE64, _HTB_CEIL64) if bytes_a_second > _LARGEST]
-    options = [*larger, attribute(_HTB_PARMS, spec + spec + _HTB.pack(ticks, ticks, quantum, 0, 0))]
+    speed, ticks = _speed(bits), _ticks(bucket, bits)
+    return _class(device, (handle, _HANDLE), (speed, speed), (ticks, ticks), quantum, 0, is_new=is_new)
+
+
+def borrowing(device: int, bits: int, bucket: int, quantum: int, *, is_new: bool) -> bytes:
+    """The same for a class below another, ``ABOVE``: it has next to no rate of its own, and lends up to so much."""
+    buckets = int(_MICROSECONDS * _TICKS), _ticks(bucket, bits)
+    return _class(device, (RATE_CLASS, ABOVE), (1, _speed(bits)), buckets, quantum, 1, is_new=is_new)
+
+
+def holding(device: int, quantum: int) -> bytes:
+    """The class of packets that hold the class above up: they pass at once, before others."""
+    ticks = _ticks(_HOLDING_BUCKET, _HOLDING_RATE)
+    speed = _speed(_HOLDING_RATE)
+    return _class(device, (HOLDING, ABOVE), (speed, speed), (ticks, ticks), quantum, 0, is_new=True)
+
+
+def _speed(bits: int) -> int:
+    """A rate in bytes a second."""
+    return max(bits // 8, 1)
+
+
+def _ticks(bucket: int, bits: int) -> int:
+    return int(bucket * _MICROSECONDS // _speed(bits) * _TICKS)
+
+
+def _class(
+    device: int, at: tuple[int, int], speeds: tuple[int, int], buckets: tuple[int, int], quantum: int, rank: int, *, is_new: bool
+) -> bytes:
+    """A class of HTB: its handle and the one above, what it has and what it lends, its buckets of both, and its rank."""
+    own, most = (_RATE.pack(0, _LINKLAYER_ETHERNET, 0, -1, 0, min(speed, _LARGEST)) for speed in speeds)
+    kinds = zip((_HTB_RATE64, _HTB_CEIL64), speeds, strict=True)
+    larger = [number(kind, speed, "Q") for kind, speed in kinds if speed > _LARGEST]
+    options = [*larger, attribute(_HTB_PARMS, own + most + _HTB.pack(*buckets, quantum, 0, rank))]
     flags = netlink.CREATE | netlink.EXCLUSIVE if is_new else 0
-    about = _ABOUT.pack(0, device, RATE_CLASS, _HANDLE, 0)
+    about = _ABOUT.pack(0, device, *at, 0)
     return netlink.message(netlink.NEW_CLASS, flags, about, [text(_KIND, "htb"), _options(options)])
 
 
@@ -98,9 +132,9 @@ def filtered(device: int) -> bytes:
     return _qdisc(device, _FILTERS, _FILTERS_HANDLE, "clsact", [], is_new=True)
 
 
-def passed_on(device: int, where: int, target: int) -> bytes:
-    """Each packet is sent over another device instead."""
-    return _mirred(device, where, _REDIRECT, _STOLEN, target)
+def passed_on(device: int, where: int, target: int, *, place: int = 1) -> bytes:
+    """Each packet is sent over another device instead; the filter has this place among others."""
+    return _mirred(device, where, _REDIRECT, _STOLEN, target, place)
 
 
 def copied(device: int, where: int, target: int, *, goes_on: bool = False) -> bytes:
@@ -108,10 +142,10 @@ def copied(device: int, where: int, target: int, *, goes_on: bool = False) -> by
     return _mirred(device, where, _MIRROR, _CONTINUE if goes_on else _PIPE, target)
 
 
-def _mirred(device: int, where: int, what: int, fate: int, target: int) -> bytes:
+def _mirred(device: int, where: int, what: int, fate: int, target: int, place: int = 1) -> bytes:
     parameters = attribute(_MIRRED_PARMS, _MIRRED.pack(0, 0, fate, 0, 0, what, target))
     action = nested(1, [text(_ACTION_KIND, "mirred"), nested(_ACTION_OPTIONS, [parameters])])
-    about = _ABOUT.pack(0, device, 0, where, 1 << 16 | _ALL_PROTOCOLS)
+    about = _ABOUT.pack(0, device, 0, where, place << 16 | _ALL_PROTOCOLS)
     attributes = [text(_KIND, "matchall"), _options([nested(_MATCHALL_ACTIONS, [action])])]
     return netlink.message(netlink.NEW_FILTER, netlink.CREATE | netlink.EXCLUSIVE, about, attributes)
 

@@ -40,6 +40,9 @@ FULL_PACKET = 1500
 #: for that, so that the link loses nothing of its rate.
 LATENESS = 2 * PICOSECONDS // 10**6
 
+#: The protocol of packets that hold a link up, which nobody understands (changes.c).
+HOLDERS_PROTOCOL = 0x88B5
+
 #: Packets that a netem may hold; it makes no use of a queue.
 _ROOM = 10_000_000
 
@@ -146,13 +149,13 @@ def build(
         if link["queue"] is not None:
             _shape(network, devices, link, overhead)
             _discipline(network, devices, link["queue"], limits[index], Place(link["rate"], mtu, limitations), added)
-            _pass_on(network, f"a{index}", f"b{index}")
+            _pass_on(network, f"a{index}", f"b{index}", is_held=is_held(link))
         if devices.wire is not None:
             namespace, device = devices.wire
             made = wire(link, overhead, devices.sender_overhead)
             network.send(namespace, device, shaping.wire(network.number(device), made, is_new=True))
         if devices.late is not None:
-            _pass_on(network, f"c{index}", devices.late)
+            _pass_on(network, f"c{index}", devices.late, is_held=is_held(link))
             network.tc[WIRE] += _impair(devices.late, link["impairments"], mtu, overhead + ETHERNET_HEADER)
             network.tables |= impairments.tables(link["impairments"])
         _filters(network, link, devices)
@@ -165,16 +168,29 @@ def _impair(device: str, asked: Mapping[str, Any], mtu: int, headers: int) -> It
     yield from impairments.bit_errors(device, asked["bit_error_ratio"], mtu, headers)
 
 
-def _pass_on(network: Network, into: str, out: str) -> None:
-    """What comes in at one device of the wire leaves by another."""
+def is_held(link: Mapping[str, Any]) -> bool:
+    """Whether a link has a rate of 0 at some time."""
+    trace = link.get("rate_trace", {})
+    values = [change["rate"] for change in link["changes"]] + [value for _, value in trace.get("steps", ())]
+    return 0 in values or 0 in trace.get("slots", {}).get("counts", ())
+
+
+def _pass_on(network: Network, into: str, out: str, *, is_held: bool) -> None:
+    """What comes in at one device of the wire leaves by another, but for what has only held the link up."""
     network.send(WIRE, into, shaping.filtered(network.number(into)))
-    network.send(WIRE, into, shaping.passed_on(network.number(into), shaping.INGRESS, network.number(out)))
+    if is_held:
+        network.tc[WIRE].append(f"filter add dev {into} ingress protocol {HOLDERS_PROTOCOL:#x} prio 1 matchall action drop")
+    passed = shaping.passed_on(network.number(into), shaping.INGRESS, network.number(out), place=2 if is_held else 1)
+    network.send(WIRE, into, passed)
 
 
 def _shape(network: Network, devices: LinkDevices, link: Mapping[str, Any], overhead: int) -> None:
     number = network.number(devices.out)
     network.send(devices.origin, devices.out, shaping.transmitter(number, overhead))
-    network.send(devices.origin, devices.out, _rate(number, link, is_new=True))
+    for message in rates(number, link, is_new=True):
+        network.send(devices.origin, devices.out, message)
+    if is_held(link):
+        network.send(devices.origin, devices.out, shaping.holding(number, FULL_PACKET))
 
 
 def _discipline(
@@ -209,28 +225,6 @@ def _filters(network: Network, link: Mapping[str, Any], devices: LinkDevices) ->
         network.send(devices.origin, devices.out, shaping.copied(device, egress, network.number(devices.mirror)))
 
 
-def changes(network: Network, link: dict[str, Any], devices: LinkDevices, overhead: int) -> list[tuple[int, str, bytes]]:
-    """The changes of a link: when (ns), in which namespace, and the message."""
-    found: list[tuple[int, str, bytes]] = []
-    present = dict(link)
-    for change in link["changes"]:
-        for key in ("rate", "delay", "loss"):
-            if change[key] is not None:
-                present[key] = change[key]
-        if "repeat" in change:
-            raise Impossible("changes", "changes on Linux do not repeat")
-        if present["rate"] == 0:
-            raise Impossible("changes", "Linux's shapers have no rate of 0")
-        at = nanoseconds(change["at"])
-        if link["queue"] is not None and change["rate"] is not None:
-            found.append((at, devices.origin, _rate(network.number(devices.out), present, is_new=False)))
-        if devices.wire is not None:
-            namespace, device = devices.wire
-            made = wire(present, overhead, devices.sender_overhead)
-            found.append((at, namespace, shaping.wire(network.number(device), made, is_new=False)))
-    return found
-
-
 def wire(link: Mapping[str, Any], overhead: int, sender_overhead: int = 0) -> Wire:
     """A transmitter and a wire, as netem takes them (tc-netem(8)).
 
@@ -247,14 +241,13 @@ def _devices(
 ) -> LinkDevices:
     origin, target = node(link["from"]), node(link["to"])
     out, into = f"l{index}", f"m{index}"
-    for key in ("rate", "delay"):
-        if f"{key}_trace" in link:
-            raise Impossible(key, "links of the backend linux follow no trace")
     if "aggregation" in link:
         raise Impossible("aggregation", "links of the backend linux send packets one by one")
     if "framing" in link:
         key = next(key for key, plain in PLAIN.items() if link["framing"][key] != plain)
         raise Impossible(key, "links of the backend linux add nothing to packets")
+    if link["drop"] is not None and is_held(link):
+        raise Impossible("drop", "planned losses of a link on Linux would count what holds it up at a rate of 0")
     sees_all = f"s{index}" if index in first and link["drop"] is not None else None
     sender_overhead = first.get(index, 0)
     late = f"d{index}" if "impairments" in link else None
@@ -263,7 +256,8 @@ def _devices(
             limitations.note("sender_overhead", "a host with a queue of its own sends at once on Linux")
         return LinkDevices(origin, target, out, into, f"t{index}", (WIRE, f"b{index}"), all=sees_all, late=late)
     passage = link["delay"] + FULL_PACKET * 8 * PICOSECONDS // link["rate"]
-    if passage + sender_overhead < NEGLIGIBLE and not link["loss"] and not link["changes"]:
+    is_steady = not link["changes"] and not any(f"{key}_trace" in link for key in ("rate", "delay"))
+    if passage + sender_overhead < NEGLIGIBLE and not link["loss"] and is_steady:
         return LinkDevices(origin, target, out, into, None, None, all=sees_all, late=late)
     mirror = f"t{index}" if index in first or is_captured else None
     return LinkDevices(origin, target, out, into, mirror, (origin, out), sender_overhead, sees_all, late)
@@ -287,6 +281,14 @@ def _create(network: Network, index: int, devices: LinkDevices, mtu: int, has_qu
         network.dummy(devices.origin, copy, mtu)
 
 
-def _rate(device: int, link: Mapping[str, Any], *, is_new: bool) -> bytes:
+def rates(device: int, link: Mapping[str, Any], *, is_new: bool) -> Iterator[bytes]:
+    """Makes the classes of HTB with a link's rate, or changes them: one or, if it is held up at times, one below another.
+
+    The one below lends what it sends from that above, which may owe the time of other packets too.
+    """
     bucket = link["device_queue"] * FULL_PACKET + max(link["rate"] * LATENESS // (8 * PICOSECONDS), 1)
-    return shaping.rate(device, link["rate"], bucket, FULL_PACKET, is_new=is_new)
+    if not is_held(link):
+        yield shaping.rate(device, link["rate"], bucket, FULL_PACKET, is_new=is_new)
+        return
+    yield shaping.rate(device, link["rate"], bucket, FULL_PACKET, is_new=is_new, handle=shaping.ABOVE)
+    yield shaping.borrowing(device, link["rate"], bucket, FULL_PACKET, is_new=is_new)

@@ -202,6 +202,14 @@ void group_times(const struct flow *flow, Time *began, Time *established);
 /* Reads all that taps have seen. */
 void drain(void);
 
+/* Changes of links, numbered in order: a message, or so many packets of a size and one of another with which a device is held up. */
+void change_add(const char *name_space, const char *digits);
+void hold_add(const char *name_space, const char *device, int priority, int count, int size, int rest);
+/* Something of that number is due; in order of time. */
+void change_at(Time at, int number);
+Time changes_next(void);
+void changes_until(Time time);
+
 /* Captures: the headers of what a device sends or receives, in a file of this name. */
 void capture_add(const char *file, const char *name_space, const char *device, int outgoing);
 void captures_drain(void);

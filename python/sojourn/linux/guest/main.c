@@ -13,7 +13,6 @@
 /* Between two looks at taps and at the lengths of queues. */
 #define LOOK 4000000ll
 #define MOST_TAPS 4096
-#define MOST_EVENTS 65536
 
 Time origin, warm_up, duration;
 FILE *output;
@@ -23,8 +22,6 @@ static Time queue_interval, flow_interval, connections_interval, moments_interva
 static FILE *connections, *moments;
 static struct tap sent[MOST_TAPS], received[MOST_TAPS];
 static int sent_count, received_count;
-static struct event { Time at; char name_space[16]; struct message *message; } events[MOST_EVENTS];
-static int event_count;
 static char namespaces[MOST_TAPS][16];
 static int namespace_count;
 
@@ -121,9 +118,14 @@ static void read_flow(const char *line)
 static void read_line(const char *line)
 {
 	char name[16], device[16], mirror[16], wire_space[16], wire[16], what[32], path[160], batch[64];
-	int number, overhead;
+	int number, overhead, count, size, rest;
 	Time time;
 
+	/* Of these there may be many. */
+	if (sscanf(line, "at %ld %d", &time, &number) == 2) {
+		change_at(time, number);
+		return;
+	}
 	if (sscanf(line, "duration %ld", &duration) == 1 || sscanf(line, "warm_up %ld", &warm_up) == 1 ||
 	    sscanf(line, "queue_series %ld", &queue_interval) == 1 || sscanf(line, "flow_series %ld", &flow_interval) == 1 ||
 	    sscanf(line, "connections %ld", &connections_interval) == 1 || sscanf(line, "moments %ld", &moments_interval) == 1)
@@ -154,10 +156,10 @@ static void read_line(const char *line)
 		capture_add(batch, name, strdup(device), number);
 	} else if (sscanf(line, "counters %15s", name) == 1 && namespace_count < MOST_TAPS) {
 		strcpy(namespaces[namespace_count++], name);
-	} else if (sscanf(line, "at %ld %15s", &time, name) == 2 && event_count < MOST_EVENTS) {
-		events[event_count].at = time;
-		strcpy(events[event_count].name_space, name);
-		events[event_count++].message = message_read(rest_of(line, 3));
+	} else if (sscanf(line, "change %15s", name) == 1) {
+		change_add(name, rest_of(line, 2));
+	} else if (sscanf(line, "hold %15s %15s %d %d %d %d", name, device, &number, &count, &size, &rest) == 6) {
+		hold_add(name, device, number, count, size, rest);
 	} else {
 		fail("plan", line);
 	}
@@ -256,7 +258,7 @@ static void run(void)
 {
 	Time time = 0;
 	Time shown = 0;
-	int reported = warm_up == 0, event = 0;
+	int reported = warm_up == 0;
 
 	while (time < duration) {
 		Time next = least(least(next_of(LOOK, time), duration), least(next_of(queue_interval, time), next_of(flow_interval, time)));
@@ -264,8 +266,7 @@ static void run(void)
 		next = least(next, next_of(connections_interval, time));
 		if (!reported)
 			next = least(next, warm_up > time ? warm_up : next);
-		if (event < event_count)
-			next = least(next, events[event].at > time ? events[event].at : next);
+		next = least(next, changes_next());
 		for (struct flow *flow = flows; flow < flows + flow_count; flow++)
 			if (flow->stop > time)
 				next = least(next, flow->stop);
@@ -276,8 +277,7 @@ static void run(void)
 		time = next;
 		queues_look();
 		drain();
-		while (event < event_count && events[event].at <= time)
-			message_send(events[event].name_space, "change", events[event].message), event++;
+		changes_until(time);
 		for (struct flow *flow = flows; flow < flows + flow_count; flow++)
 			if (flow->stop > 0 && flow->stop <= time)
 				flow_stop(flow);
@@ -317,6 +317,7 @@ int main(int count, char **arguments)
 	origin = (now() / SECOND + 2) * SECOND;
 	flows_begin();
 	sleep_until(origin);
+	changes_until(0);
 	if (connections_interval)
 		flows_connections(connections = opened("connections"), 0);
 	if (moments_interval)
