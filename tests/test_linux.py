@@ -443,6 +443,13 @@ def test_stacks_have_namespaces() -> None:
     assert "set n3t1 /proc/sys/net/ipv4/tcp_sack 1\n" in files["plan"]
 
 
+@pytest.mark.parametrize(("retries", "fallback"), [(0, 1), (1, 1), (7, 0)])
+def test_ecn_falls_back(retries: int, fallback: int) -> None:
+    """Linux asks for ECN in its first SYN or in all (ip-sysctl.rst, tcp_ecn_fallback): in all only where all are to ask."""
+    files = translated(stack={"ecn": "classic", "ecn_syn_retries": retries}).files
+    assert f"set n0 /proc/sys/net/ipv4/tcp_ecn_fallback {fallback}\n" in files["plan"]
+
+
 def test_one_stack_has_no_twins() -> None:
     """Flows of one stack, however many, are in their host's own namespace."""
     files = translated(flows=[{"from": "a", "to": "b", "tcp": "cubic"}, {"from": "a", "to": "b", "tcp": "newreno"}]).files

@@ -106,7 +106,8 @@ def sysctls(stack: Mapping[str, Value], algorithm: str, limitations: Limitations
         "tcp_sack": str(int(bool(stack["sack"]))),
         "tcp_dsack": str(int(bool(stack["duplicate_sack"]))),
         "tcp_ecn": "1" if stack["ecn"] != "off" else "0",
-        "tcp_ecn_fallback": str(int(asks == 0)),
+        # The nearest to so many retransmissions that ask: none, unless all do.
+        "tcp_ecn_fallback": str(int(asks < int(stack["syn_retries"]))),  # type: ignore[arg-type]
         "tcp_syn_retries": str(stack["syn_retries"]),
         "tcp_retries2": str(stack["data_retries"]),
         "tcp_reordering": str(stack["duplicate_ack_threshold"]),
