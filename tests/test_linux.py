@@ -154,9 +154,6 @@ def test_red_weight_is_exact() -> None:
         (with_queue(name="fq_pie", rules="published"), "network.dumbbell.bottleneck.queue.rules: PIE of Linux differs from"),
         (with_queue(name="red", rules="published"), "network.dumbbell.bottleneck.queue.rules: RED of Linux has its own"),
         (scenario_data(stack={"initial_rto": "3 s"}), "stack.initial_rto: Linux has 1 s (TCP_TIMEOUT_INIT)"),
-        (with_link(overhead="44 B"), "network.dumbbell.bottleneck.overhead: links of the backend linux add nothing to packets"),
-        (with_link(mpu="64 B"), "network.dumbbell.bottleneck.mpu: links of the backend linux add nothing to packets"),
-        (with_link(framing="atm"), "network.dumbbell.bottleneck.framing: links of the backend linux add nothing to packets"),
         (with_queue(name="drr"), "network.dumbbell.bottleneck.queue.name: DRR of Linux has a limit for each of its queues"),
         (with_queue(name="sfq", depth=128), "network.dumbbell.bottleneck.queue.depth: SFQ of Linux has at most 127 packets"),
         (with_queue(name="sfq", limit="16130 packets"), "network.dumbbell.bottleneck.queue.limit: SFQ of Linux has at most 1"),
@@ -576,6 +573,17 @@ def test_device_queue_is_a_burst() -> None:
     data["network"]["dumbbell"]["bottleneck"]["device_queue"] = "10 packets"
     files = plan(specify(from_data(data, "test"), 1), Limitations()).files
     assert says(files, "n1", shaping.rate(2, 10_000_000, 15_002, 1500, is_new=True))
+
+
+def test_lines_add_to_packets() -> None:
+    """HTB's rate has overhead, mpu and cells of ATM, netem's overhead and cells of 48 and 5 bytes; PTM makes the rate less."""
+    layers = {"overhead": "40 B", "mpu": "64 B"}
+    files = plan(specify(from_data(with_link(**layers, framing="atm"), "test"), 1), Limitations()).files
+    assert says(files, "n1", shaping.rate(2, 10_000_000, 2, 1500, shaping.Line(40, 64, True), is_new=True))
+    files = plan(specify(from_data(with_link(**layers, framing="ptm"), "test"), 1), Limitations()).files
+    assert says(files, "n1", shaping.rate(2, 9_846_153, 2, 1500, shaping.Line(40, 64), is_new=True))
+    reverse = {"reverse": {"rate": "1 Mbit/s"}, "mpu": "120 B", "overhead": "40 B"}
+    assert refused(with_link(**reverse)).startswith("network.dumbbell.bottleneck.mpu: a link without a queue on Linux is a netem")
 
 
 def test_stack_becomes_sysctls() -> None:

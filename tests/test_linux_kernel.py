@@ -132,6 +132,15 @@ def test_second_segment_is_acknowledged(backend: Linux) -> None:
         assert int(flows["rtt_samples"].sum()) / int(flows["segments_sent"].sum()) == pytest.approx(0.5, abs=0.07)
 
 
+@pytest.mark.parametrize(("framing", "bytes_on_the_line"), [("noatm", 1540), ("atm", 33 * 53), ("ptm", 1540 * 65 / 64)])
+def test_lines_carry_less_than_their_rate(backend: Linux, framing: str, bytes_on_the_line: float) -> None:
+    """Packets of 1500 bytes with 40 of overhead take 1540 bytes of the line, 33 cells of ATM, or 65 bytes of PTM for each 64."""
+    asked = with_bottleneck(queue={"name": "droptail", "limit": "40 packets"}, overhead="40 B", framing=framing)
+    queue = queue_of(backend, asked)
+    assert queue["departures"] == pytest.approx(3 * 10e6 / 8 / bytes_on_the_line, rel=0.001)
+    assert queue["utilisation"] is None
+
+
 def test_bucket_gives_its_rate(backend: Linux) -> None:
     """Of a full queue a token bucket lets its rate pass and, once, its bucket, and it holds no more than its limit."""
     queue = {"name": "tbf", "rate": "4 Mbit/s", "burst": "30 kB", "limit": "40 packets"}

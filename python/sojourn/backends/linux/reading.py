@@ -294,7 +294,8 @@ def _queue(run: RunSpecification, found: Records, number: int, index: int) -> di
         "sojourn_mean": float(seen["sojourn_sum"]) / departures / NANOSECONDS if departures else None,
         **{f"sojourn_p{percent}": percentile(bins, percent / 100) for percent in (50, 95, 99)},
         "sojourn_max": int(seen["sojourn_max"]) / NANOSECONDS if departures else None,
-        "utilisation": min(int(seen["bytes_sent"]) / carried, 1.0) if carried else 0.0,
+        # What a line adds to a packet depends on its size.
+        "utilisation": None if "framing" in link else min(int(seen["bytes_sent"]) / carried, 1.0) if carried else 0.0,
         "total_drops": int(after["drops"]),
         "queued_at_end": int(after["packets"]),
     }

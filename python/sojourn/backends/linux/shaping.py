@@ -28,7 +28,8 @@ _FILTERS, _FILTERS_HANDLE, INGRESS, EGRESS = 0xFFFFFFF1, 0xFFFF0000, 0xFFFFFFF2,
 #: ``tc_htb_glob``, ``tc_ratespec`` and ``tc_htb_opt``, ``tc_sizespec``.
 _HTB_GLOBAL, _RATE, _HTB, _SIZES = (struct.Struct(layout) for layout in ("=5I", "=BBHhHI", "=5I", "=BBhiIIII"))
 _HTB_PARMS, _HTB_INIT, _HTB_RATE64, _HTB_CEIL64 = 1, 2, 6, 7
-_HTB_VERSION, _HTB_QUANTUM_OF_RATE, _LINKLAYER_ETHERNET = 3, 10, 1
+_HTB_VERSION, _HTB_QUANTUM_OF_RATE = 3, 10
+_LINKLAYER_ETHERNET, _LINKLAYER_ATM = 1, 2
 
 #: ``tc_netem_qopt``, ``tc_netem_rate``.
 _NETEM, _NETEM_RATE = struct.Struct("=6I"), struct.Struct("=IiIi")
@@ -48,6 +49,23 @@ _MICROSECONDS, _TICKS = 10**6, 1 / 0.064
 _LARGEST = 2**32 - 1
 
 
+#: Bytes of a cell of ATM: of the packet, and of its header.
+_CELL, _CELL_HEADER = 48, 5
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a line adds to each packet below IP (scenarios.md, overhead and cells), but for PTM, which is taken off its rate."""
+
+    #: Bytes of headers, and of the least packet, these included.
+    overhead: int = 0
+    least: int = 0
+    has_cells: bool = False
+
+
+PLAIN_LINE = Line()
+
+
 @dataclass(frozen=True)
 class Wire:
     """netem: a transmitter and a wire; times are in ns, the rate in bit/s, ``overhead`` in bytes of each packet."""
@@ -58,15 +76,16 @@ class Wire:
     loss: float
     rate: int
     overhead: int
+    has_cells: bool = False
 
 
 def wire(device: int, made: Wire, *, is_new: bool) -> bytes:
     """Makes a device's netem, or changes it."""
     loss = round(made.loss * _LARGEST)
-    rate = max(made.rate // 8, 1)
+    rate, cells = max(made.rate // 8, 1), (_CELL, _CELL_HEADER) if made.has_cells else (0, 0)
     options = [
         *([number(_NETEM_RATE64, rate, "Q")] if rate > _LARGEST else []),
-        attribute(_NETEM_RATE_KIND, _NETEM_RATE.pack(min(rate, _LARGEST), made.overhead, 0, 0)),
+        attribute(_NETEM_RATE_KIND, _NETEM_RATE.pack(min(rate, _LARGEST), made.overhead, *cells)),
         number(_NETEM_LATENCY64, made.delay, "q"),
         number(_NETEM_JITTER64, made.jitter, "q"),
     ]
@@ -81,23 +100,25 @@ def transmitter(device: int, overhead: int) -> bytes:
     return _qdisc(device, _ROOT, _HANDLE, "htb", attributes, is_new=True)
 
 
-def rate(device: int, bits: int, bucket: int, quantum: int, *, is_new: bool, handle: int = RATE_CLASS) -> bytes:
+def rate(
+    device: int, bits: int, bucket: int, quantum: int, line: Line = PLAIN_LINE, *, is_new: bool, handle: int = RATE_CLASS
+) -> bytes:
     """Makes the class with the rate of a device's HTB, in bit/s, and its bucket, in bytes; or changes it."""
     speed, ticks = _speed(bits), _ticks(bucket, bits)
-    return _class(device, (handle, _HANDLE), (speed, speed), (ticks, ticks), quantum, 0, is_new=is_new)
+    return _class(device, (handle, _HANDLE), (speed, speed), (ticks, ticks), quantum, 0, line, is_new=is_new)
 
 
-def borrowing(device: int, bits: int, bucket: int, quantum: int, *, is_new: bool) -> bytes:
+def borrowing(device: int, bits: int, bucket: int, quantum: int, line: Line = PLAIN_LINE, *, is_new: bool) -> bytes:
     """The same for a class below another, ``ABOVE``: it has next to no rate of its own, and lends up to so much."""
     buckets = int(_MICROSECONDS * _TICKS), _ticks(bucket, bits)
-    return _class(device, (RATE_CLASS, ABOVE), (1, _speed(bits)), buckets, quantum, 1, is_new=is_new)
+    return _class(device, (RATE_CLASS, ABOVE), (1, _speed(bits)), buckets, quantum, 1, line, is_new=is_new)
 
 
 def holding(device: int, quantum: int) -> bytes:
     """The class of packets that hold the class above up: they pass at once, before others."""
     ticks = _ticks(_HOLDING_BUCKET, _HOLDING_RATE)
     speed = _speed(_HOLDING_RATE)
-    return _class(device, (HOLDING, ABOVE), (speed, speed), (ticks, ticks), quantum, 0, is_new=True)
+    return _class(device, (HOLDING, ABOVE), (speed, speed), (ticks, ticks), quantum, 0, PLAIN_LINE, is_new=True)
 
 
 def _speed(bits: int) -> int:
@@ -110,10 +131,19 @@ def _ticks(bucket: int, bits: int) -> int:
 
 
 def _class(
-    device: int, at: tuple[int, int], speeds: tuple[int, int], buckets: tuple[int, int], quantum: int, rank: int, *, is_new: bool
+    device: int,
+    at: tuple[int, int],
+    speeds: tuple[int, int],
+    buckets: tuple[int, int],
+    quantum: int,
+    rank: int,
+    line: Line,
+    *,
+    is_new: bool,
 ) -> bytes:
     """A class of HTB: its handle and the one above, what it has and what it lends, its buckets of both, and its rank."""
-    own, most = (_RATE.pack(0, _LINKLAYER_ETHERNET, 0, -1, 0, min(speed, _LARGEST)) for speed in speeds)
+    layer = _LINKLAYER_ATM if line.has_cells else _LINKLAYER_ETHERNET
+    own, most = (_RATE.pack(0, layer, line.overhead, -1, line.least, min(speed, _LARGEST)) for speed in speeds)
     kinds = zip((_HTB_RATE64, _HTB_CEIL64), speeds, strict=True)
     larger = [number(kind, speed, "Q") for kind, speed in kinds if speed > _LARGEST]
     options = [*larger, attribute(_HTB_PARMS, own + most + _HTB.pack(*buckets, quantum, 0, rank))]

@@ -21,7 +21,7 @@ from sojourn.backends.linux.algorithms import Added
 from sojourn.backends.linux.disciplines import Limit, Place
 from sojourn.backends.linux.interfaces import Device
 from sojourn.backends.linux.limits import Impossible, Limitations
-from sojourn.backends.linux.shaping import Wire
+from sojourn.backends.linux.shaping import Line, Wire
 from sojourn.backends.linux.units import nanoseconds
 from sojourn.scenario.network import PLAIN
 from sojourn.units import PICOSECONDS
@@ -42,6 +42,9 @@ LATENESS = 2 * PICOSECONDS // 10**6
 
 #: The protocol of packets that hold a link up, which nobody understands (changes.c).
 HOLDERS_PROTOCOL = 0x88B5
+
+#: Bytes after each of which PTM sends one more.
+PTM_BLOCK = 64
 
 #: Packets that a netem may hold; it makes no use of a queue.
 _ROOM = 10_000_000
@@ -233,7 +236,19 @@ def wire(link: Mapping[str, Any], overhead: int, sender_overhead: int = 0) -> Wi
     """
     # A jitter is uniform around the delay, to both sides (net/sched/sch_netem.c, tabledist).
     jitter = nanoseconds(sender_overhead) // 2
-    return Wire(_ROOM, nanoseconds(link["delay"]) + jitter, jitter, link["loss"], link["rate"], overhead)
+    rate, line = carried(link)
+    delay = nanoseconds(link["delay"]) + jitter
+    return Wire(_ROOM, delay, jitter, link["loss"], rate, overhead + line.overhead, line.has_cells)
+
+
+def carried(link: Mapping[str, Any]) -> tuple[int, Line]:
+    """The rate of a link's line, in bit/s, and what the line adds to packets.
+
+    Neither HTB nor netem has PTM: its byte for each 64 is taken off the rate, without the last one's rest.
+    """
+    layers = link.get("framing", PLAIN)
+    rate = link["rate"] * PTM_BLOCK // (PTM_BLOCK + 1) if layers["framing"] == "ptm" else link["rate"]
+    return rate, Line(layers["overhead"], layers["mpu"], layers["framing"] == "atm")
 
 
 def _devices(
@@ -243,9 +258,8 @@ def _devices(
     out, into = f"l{index}", f"m{index}"
     if "aggregation" in link:
         raise Impossible("aggregation", "links of the backend linux send packets one by one")
-    if "framing" in link:
-        key = next(key for key, plain in PLAIN.items() if link["framing"][key] != plain)
-        raise Impossible(key, "links of the backend linux add nothing to packets")
+    if link["queue"] is None and "framing" in link and link["framing"]["mpu"] > link["framing"]["overhead"] + INTERNET_HEADERS:
+        raise Impossible("mpu", "a link without a queue on Linux is a netem, which has no least packet")
     if link["drop"] is not None and is_held(link):
         raise Impossible("drop", "planned losses of a link on Linux would count what holds it up at a rate of 0")
     sees_all = f"s{index}" if index in first and link["drop"] is not None else None
@@ -286,9 +300,10 @@ def rates(device: int, link: Mapping[str, Any], *, is_new: bool) -> Iterator[byt
 
     The one below lends what it sends from that above, which may owe the time of other packets too.
     """
-    bucket = link["device_queue"] * FULL_PACKET + max(link["rate"] * LATENESS // (8 * PICOSECONDS), 1)
+    rate, line = carried(link)
+    bucket = link["device_queue"] * FULL_PACKET + max(rate * LATENESS // (8 * PICOSECONDS), 1)
     if not is_held(link):
-        yield shaping.rate(device, link["rate"], bucket, FULL_PACKET, is_new=is_new)
+        yield shaping.rate(device, rate, bucket, FULL_PACKET, line, is_new=is_new)
         return
-    yield shaping.rate(device, link["rate"], bucket, FULL_PACKET, is_new=is_new, handle=shaping.ABOVE)
-    yield shaping.borrowing(device, link["rate"], bucket, FULL_PACKET, is_new=is_new)
+    yield shaping.rate(device, rate, bucket, FULL_PACKET, line, is_new=is_new, handle=shaping.ABOVE)
+    yield shaping.borrowing(device, rate, bucket, FULL_PACKET, line, is_new=is_new)
