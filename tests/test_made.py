@@ -55,6 +55,7 @@ BY_HAND = {
     "studies/hanai/README.md": "the set-up",
     "studies/heist/README.md": "the set-up",
     "studies/kushwaha/README.md": "the set-up",
+    "studies/l4s-tests/README.md": "the set-up",
     "studies/mareev/README.md": "the set-up",
     "studies/piotrowska/README.md": "the set-up",
     "studies/tsioliaridou/README.md": "the set-up",
