@@ -169,6 +169,7 @@ def test_slow_reader_limits(backend: Linux) -> None:
             assert result.transfers["completion_time"].mean() <= 200_000 * 8 / 2e6 + 3 * ROUND_TRIP  # type: ignore[operator]
 
 
+@pytest.mark.filterwarnings("ignore:arrivals. a load of")
 def test_stop_ends_a_group(backend: Linux) -> None:
     """A group that stops aborts what is open; nothing arrives or is delivered after that."""
     asked = scenario(
