@@ -1,7 +1,11 @@
 """The backend linux without a kernel: what it tells one, what it refuses, and what it reads from a result that was kept."""
 
 import dataclasses
+import errno
+import hashlib
+import io
 import itertools
+import lzma
 import os
 import shutil
 import signal
@@ -9,6 +13,7 @@ import socket
 import statistics
 import struct
 import subprocess
+import tarfile
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -45,7 +50,7 @@ from sojourn.backends.linux.plan import ARRIVED, SENT, Plan, plan
 from sojourn.backends.result import RunResult
 from sojourn.cli.commands import status
 from sojourn.errors import InputError, RunFailed
-from sojourn.linux import archive, cache, compiling, guest, source, tools
+from sojourn.linux import archive, build, cache, compiling, debian, guest, source, tools
 from sojourn.runs import Cell
 from sojourn.scenario import Scenario, from_data, read_toml
 from sojourn.specification import RunSpecification, specify
@@ -877,13 +882,13 @@ def test_module_goes_into_copy(empty_cache: Path, tmp_path: Path) -> None:
     """A module is compiled with the part of the kernel that it belongs to, and the source itself stays as it is."""
     tree, module = kernel_source(tmp_path / "linux"), tmp_path / "tcp_own.c"
     module.write_text("int own;")
-    copy, ours = source.unpacked(tree, (module,), tmp_path / "log")
+    copy, ours = source.unpacked(tree, (module,))
     assert ours
     assert copy.is_relative_to(empty_cache.parent)
     assert (copy / "net/ipv4/Makefile").read_text() == "\nobj-y += tcp_own.o\n"
     assert (copy / "net/ipv4/tcp_own.c").read_text() == "int own;"
     assert (tree / "net/ipv4/Makefile").read_text() == ""
-    assert source.unpacked(tree, (), tmp_path / "log") == (tree, False)
+    assert source.unpacked(tree, ()) == (tree, False)
 
 
 def test_changed_module_replaces_one(empty_cache: Path, tmp_path: Path) -> None:
@@ -892,10 +897,104 @@ def test_changed_module_replaces_one(empty_cache: Path, tmp_path: Path) -> None:
     line = "obj-$(CONFIG_TCP_CONG_CUBIC) += tcp_cubic.o\n"
     (tree / "net/ipv4/Makefile").write_text(line)
     module.write_text("int own;")
-    copy, _ = source.unpacked(tree, (module,), tmp_path / "log")
+    copy, _ = source.unpacked(tree, (module,))
     assert copy.is_relative_to(empty_cache.parent)
     assert (copy / "net/ipv4/Makefile").read_text() == line
     assert (copy / "net/ipv4/tcp_cubic.c").read_text() == "int own;"
+
+
+@pytest.fixture
+def debian_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Returns an archive as Debian's, whose stable release has Linux 6.12 and whose backports have 7.3."""
+    archive = tmp_path / "debian"
+    for release in debian.RELEASES:
+        packages = ""
+        for version in {"stable": ("6.12",), "stable-backports": ("7.3",)}.get(release, ()):
+            place = archive / f"pool/linux-source-{version}_1_all.deb"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(package(f"linux-source-{version}.tar.xz", b"Linux " + version.encode()))
+            digest = hashlib.sha256(place.read_bytes()).hexdigest()
+            packages += f"Package: linux-source-{version}\nVersion: 1\nFilename: pool/{place.name}\nSHA256: {digest}\n\n"
+        index = archive / "dists" / release / debian.INDEX
+        index.parent.mkdir(parents=True)
+        index.write_bytes(lzma.compress(f"Package: other\nVersion: 1\n\n{packages}".encode()))
+        digest = hashlib.sha256(index.read_bytes()).hexdigest()
+        told = f"Suite: {release}\nSHA256:\n {'0' * 64} 1 main/Contents\n {digest} {index.stat().st_size} {debian.INDEX}\n"
+        (archive / "dists" / release / "Release").write_text(told)
+    monkeypatch.setattr(debian, "ARCHIVE", archive.as_uri())
+    return archive
+
+
+def package(name: str, content: bytes) -> bytes:
+    """Returns a package of Debian (deb(5)) with one file in /usr/src."""
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w:xz") as files:
+        entry = tarfile.TarInfo(f"./usr/src/{name}")
+        entry.size = len(content)
+        files.addfile(entry, io.BytesIO(content))
+    members = {"debian-binary": b"2.0\n", "control.tar.xz": b"odd", "data.tar.xz": data.getvalue()}
+    headers = {member: f"{member:<16}{0:<12}{0:<6}{0:<6}{644:<8}{len(part):<10}`\n".encode() for member, part in members.items()}
+    return b"!<arch>\n" + b"".join(headers[member] + part + b"\n" * (len(part) % 2) for member, part in members.items())
+
+
+@pytest.mark.usefixtures("debian_archive")
+def test_source_comes_from_debian(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A source that the machine lacks is got from Debian, from the newest release that has it, once: then it is in the cache."""
+    for version in ("7.3", "6.12"):
+        got = debian.source(version, lambda _: None)
+        assert got.read_bytes() == b"Linux " + version.encode()
+        assert [path.name for path in got.parent.glob(f"*{version}*")] == [f"linux-source-{version}.tar.xz"]
+    monkeypatch.setattr(debian, "ARCHIVE", "file:///nowhere")
+    assert debian.source("7.3", lambda _: None).is_relative_to(empty_cache.parent)
+
+
+def test_wrong_sources_are_refused(debian_archive: Path, empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not what Debian's index says, is not there, or cannot be reached, is told in one line, and leaves nothing."""
+
+    def told(version: str) -> str:
+        with pytest.raises((InputError, RunFailed)) as problem:
+            debian.source(version, lambda _: None)
+        assert not (empty_cache.parent / "debian").exists()
+        return str(problem.value)
+
+    assert told("9.9") == "--source debian:9.9: Debian has no linux-source-9.9; it has 6.12, 7.3"
+    place = debian_archive / "pool/linux-source-7.3_1_all.deb"
+    right = hashlib.sha256(place.read_bytes()).hexdigest()
+    place.write_bytes(place.read_bytes() + b"x")
+    wrong = hashlib.sha256(place.read_bytes()).hexdigest()
+    assert told("7.3") == f"{place.as_uri()} has the SHA-256 {wrong}, and in Debian's index {right}"
+    index = debian_archive / "dists/stable-backports" / debian.INDEX
+    index.write_bytes(lzma.compress(b""))
+    assert told("7.3").startswith(f"{index.as_uri()} has the SHA-256 ")
+    monkeypatch.setattr(debian, "ARCHIVE", "http://127.0.0.1:1")
+    refused = ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
+    assert told("7.3") == f"http://127.0.0.1:1/dists/stable-backports/Release could not be read: {refused}"
+
+
+@pytest.mark.parametrize("given", ["debian:7", "debian:", "debian:trixie"])
+def test_debians_versions_have_two_numbers(given: str) -> None:
+    """A source of Debian is asked for by the two numbers of its package's name."""
+    with pytest.raises(InputError, match=rf"^--source {given}: write debian: and a version of two numbers, such as debian:7\.3$"):
+        debian.asked(Path(given))
+
+
+@pytest.mark.skipif(
+    any(tools.find(program) is None for program in (*tools.COMPILING, *tools.GUEST)), reason="a program is missing"
+)
+def test_no_kernel_leaves_nothing(empty_cache: Path, tmp_path: Path) -> None:
+    """An archive that is none, and one that has no kernel, are refused in one line, and nothing of them stays in the cache."""
+    odd = tmp_path / "linux-9.1.tar.xz"
+    for content, reason in (
+        (b"odd", "could not be unpacked: "),
+        (lzma.compress(bytes(10240)), "this is not the source of a Linux "),
+    ):
+        odd.write_bytes(content)
+        with pytest.raises(InputError) as problem:
+            build.build(odd, None, (), lambda *_: None)
+        assert reason in str(problem.value)
+        assert str(problem.value).startswith(str(odd))
+        assert "\n" not in str(problem.value)
+        assert [path for path in empty_cache.parent.rglob("*") if path.is_file()] == []
 
 
 def test_missing_options_are_told(tmp_path: Path) -> None:
@@ -913,11 +1012,11 @@ def test_mended_module_is_taken(empty_cache: Path, tmp_path: Path) -> None:
     """After a failed build a mended file replaces the one before in the same copy, whose rest stays as it is."""
     tree, module = kernel_source(tmp_path / "linux"), tmp_path / "tcp_own.c"
     module.write_text("int own")
-    copy, _ = source.unpacked(tree, (module,), tmp_path / "log")
+    copy, _ = source.unpacked(tree, (module,))
     (copy / "compiled.o").touch()
     before = (copy / "net/ipv4/Makefile").stat().st_mtime_ns
     module.write_text("int own;")
-    assert source.unpacked(tree, (module,), tmp_path / "log") == (copy, True)
+    assert source.unpacked(tree, (module,)) == (copy, True)
     assert copy.is_relative_to(empty_cache.parent)
     assert (copy / "net/ipv4/tcp_own.c").read_text() == "int own;"
     assert (copy / "compiled.o").exists()
@@ -1052,11 +1151,11 @@ def test_kernel_remembers_added_files(empty_cache: Path) -> None:
 def test_unfit_source_is_refused(tmp_path: Path) -> None:
     """A kernel before 6.1, and a source that was built in, are refused in one line."""
     with pytest.raises(InputError, match=r": Linux 5\.10\.7 is older than 6\.1$"):
-        source.unpacked(kernel_source(tmp_path / "old", (5, 10)), (), tmp_path / "log")
+        source.unpacked(kernel_source(tmp_path / "old", (5, 10)), ())
     built = kernel_source(tmp_path / "built")
     (built / ".config").touch()
     with pytest.raises(InputError, match=r"this source has been built in; run `make mrproper` there, or give another$"):
-        source.unpacked(built, (), tmp_path / "log")
+        source.unpacked(built, ())
 
 
 def test_source_must_be_a_kernel(tmp_path: Path) -> None:

@@ -17,10 +17,10 @@ def command() -> None:
 @command.command("build", cls=Command)
 @option(
     "--source",
-    metavar="DIR|TARBALL",
+    metavar="DIR|TARBALL|debian:VERSION",
     type=click.Path(path_type=Path),
     show_default="the newest linux-source package in /usr/src",
-    help="Build this kernel source, 6.1 or later.",
+    help="Build this kernel source, 6.1 or later; debian:7.3 gets the package linux-source-7.3 from Debian.",
 )
 @option("--name", metavar="NAME", show_default="its version, such as 6.1", help="Call the kernel NAME: --backend linux:NAME.")
 @option(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sojourn import names
 from sojourn.errors import InputError
-from sojourn.linux import cache, compiling, guest, source, tools
+from sojourn.linux import cache, compiling, debian, guest, source, tools
 from sojourn.linux.cache import File, Kernel
 
 #: The folder of what has been compiled, until the kernel is complete.
@@ -28,7 +28,8 @@ def build(given: Path | None, name: str | None, added: tuple[Path, ...], watch: 
     """Builds a kernel.
 
     Args:
-        given: the source, a folder or an archive; by default Debian's newest.
+        given: the source: a folder, an archive or, such as ``debian:7.3``, a package of Debian's archive; by default the newest
+            of Debian's packages that are installed.
         name: what it will be called; by default its version's first two numbers.
         added: files of modules that the source lacks.
         watch: is told how it goes.
@@ -36,8 +37,9 @@ def build(given: Path | None, name: str | None, added: tuple[Path, ...], watch: 
     tools.check()
     if name is not None and not names.is_plain(name):
         raise InputError(f'--name {name}: a name is of letters, digits, ".", "_" and "-"')
-    origin = source.find(given)
     source.check_added(added)
+    version = debian.asked(given)
+    origin = source.find(given) if version is None else debian.source(version, lambda step: watch(step, 0))
     name = name or _name(origin)
     folder = cache.kernels_folder() / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -45,7 +47,15 @@ def build(given: Path | None, name: str | None, added: tuple[Path, ...], watch: 
     with _alone(folder):
         kernel = cache.read(name)
         if kernel is None or kernel.key != key:
-            kernel = _compile(name, origin, added, key, watch)
+            watch(f"unpacking {origin}", 0)
+            try:
+                tree, ours = source.unpacked(origin, added)
+            except InputError:
+                # Nothing has been built: there is nothing to go on with.
+                if kernel is None and not (folder / _OBJECTS).exists():
+                    shutil.rmtree(folder)
+                raise
+            kernel = _compile(name, origin, tree, ours, added, key, watch)
         watch("making the guest", 0)
         kernel = dataclasses.replace(kernel, guest=make_guest(folder), program=guest.program_digest())
         cache.write(kernel)
@@ -53,13 +63,11 @@ def build(given: Path | None, name: str | None, added: tuple[Path, ...], watch: 
     return kernel
 
 
-def _compile(name: str, origin: Path, added: tuple[Path, ...], key: str, watch: Watch) -> Kernel:
-    """Compiles a kernel, which has no guest yet."""
+def _compile(name: str, origin: Path, tree: Path, ours: bool, added: tuple[Path, ...], key: str, watch: Watch) -> Kernel:
+    """Compiles a kernel from a folder, which is ours to remove or not; it has no guest yet."""
     folder = cache.kernels_folder() / name
     log, objects = folder / cache.LOG, folder / _OBJECTS
     (folder / cache.DESCRIPTION).unlink(missing_ok=True)
-    watch(f"unpacking {origin}", 0)
-    tree, ours = source.unpacked(origin, added, log)
     watch("configuring", 0)
     configuration = compiling.configure(tree, objects, log)
     jobs = len(os.sched_getaffinity(0))

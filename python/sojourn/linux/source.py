@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from sojourn.errors import InputError, RunFailed
+from sojourn.errors import InputError
 from sojourn.linux import cache
 
 #: Where Debian's packages ``linux-source-*`` put sources.
@@ -76,7 +76,7 @@ def _key(source: Path, more: list[bytes]) -> str:
     return hashlib.blake2b(f"{source} {source.stat().st_mtime_ns}".encode() + b"\0".join(more), digest_size=8).hexdigest()
 
 
-def unpacked(source: Path, added: tuple[Path, ...], log: Path) -> tuple[Path, bool]:
+def unpacked(source: Path, added: tuple[Path, ...]) -> tuple[Path, bool]:
     """The folder of a source, with the files that were added.
 
     A folder is used where it is, unless files are added to it: then it is copied. An archive is unpacked into the cache. What is
@@ -86,7 +86,7 @@ def unpacked(source: Path, added: tuple[Path, ...], log: Path) -> tuple[Path, bo
         The folder, and whether it is a copy that may be removed.
     """
     if source.is_dir() and not added:
-        _check(source)
+        _check(source, source)
         return source, False
     folder = cache.sources_folder() / _key(source, [path.name.encode() for path in added])
     if not folder.exists():
@@ -98,11 +98,14 @@ def unpacked(source: Path, added: tuple[Path, ...], log: Path) -> tuple[Path, bo
             if source.is_dir()
             else ["tar", "-x", "-f", str(source), "-C", str(part), "--strip-components=1"]
         )
-        with log.open("a") as output:
-            done = subprocess.run(command, stdout=output, stderr=output, check=False)
-        if done.returncode:
-            raise RunFailed(f"{source} could not be unpacked; {log} says why")
-        _check(part)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+            if done.returncode:
+                raise InputError(f"{source} could not be unpacked: {(done.stderr.strip() or '?').splitlines()[0]}")
+            _check(part, source)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
         part.rename(folder)
     for path in added:
         _add(path, folder)
@@ -116,13 +119,14 @@ def version(folder: Path) -> str:
     return ".".join(each.group(1) for each in found if each is not None)
 
 
-def _check(folder: Path) -> None:
+def _check(folder: Path, source: Path) -> None:
+    """Looks whether a folder has the source of a kernel, which was given as ``source``."""
     if not (folder / "arch/um/Kconfig").is_file():
-        raise InputError(f"{folder}: this is not the source of a Linux kernel with User Mode Linux (arch/um)")
+        raise InputError(f"{source}: this is not the source of a Linux kernel with User Mode Linux (arch/um)")
     if (folder / ".config").exists():
-        raise InputError(f"{folder}: this source has been built in; run `make mrproper` there, or give another")
+        raise InputError(f"{source}: this source has been built in; run `make mrproper` there, or give another")
     if _numbers(version(folder))[:2] < OLDEST:
-        raise InputError(f"{folder}: Linux {version(folder)} is older than 6.1")
+        raise InputError(f"{source}: Linux {version(folder)} is older than 6.1")
 
 
 def _add(path: Path, folder: Path) -> None:
