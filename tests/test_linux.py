@@ -186,7 +186,7 @@ def test_red_weight_is_exact() -> None:
         (with_queue(name="cake", ecn=False), "network.dumbbell.bottleneck.queue.ecn: CAKE of Linux always marks"),
         (
             scenario_data(stack={"ecn": "off"}, flows=[{"from": "a", "to": "b", "tcp": "dctcp"}]),
-            "stack.ecn: DCTCP of Linux always asks for ECN",
+            "stack.ecn: dctcp of Linux always asks for ECN",
         ),
         (scenario_data(stack={"recovery": "fack"}), "stack.recovery: Linux has rack, and prr without it"),
         (scenario_data(flows=[{"from": "a", "to": "b", "tcp": "compound"}]), "flows.0.tcp.name: Linux has no compound "),
@@ -589,6 +589,37 @@ def test_lines_add_to_packets() -> None:
     assert says(files, "n1", shaping.rate(2, 9_846_153, 2, 1500, shaping.Line(40, 64), is_new=True))
     reverse = {"reverse": {"rate": "1 Mbit/s"}, "mpu": "120 B", "overhead": "40 B"}
     assert refused(with_link(**reverse)).startswith("network.dumbbell.bottleneck.mpu: a link without a queue on Linux is a netem")
+
+
+def test_accurate_ecn_is_newer_kernels() -> None:
+    """Both ends ask for Accurate ECN with tcp_ecn = 3, as Linux has from 7.0 on; DCTCP's echo is that of classic ECN's bits."""
+    for tcp, setting in (("cubic", 3), ("dctcp", 1)):
+        data = scenario_data(stack={"ecn": "accurate"}, flows=[{"from": "a", "to": "b", "tcp": tcp}])
+        run = specify(from_data(data, "test"), 1)
+        lines = plan(run, Limitations(), has_accurate_ecn=True).files["plan"].splitlines()
+        assert [line for line in lines if line.endswith(f"/tcp_ecn {setting}")] == [
+            f"set {end} /proc/sys/net/ipv4/tcp_ecn {setting}" for end in ("n0", "n3")
+        ]
+
+
+def test_prague_is_a_file() -> None:
+    """Prague is no part of Linux: a kernel that was built with its file has it, and its packets are sent with ECT(1)."""
+    flows = [{"from": "a", "to": "b", "tcp": "prague"}]
+    data = scenario_data(stack={"profile": "linux-6", "ecn": "accurate", "ecn_codepoint": "ect1"}, flows=flows)
+    run = specify(from_data(data, "test"), 1)
+    with pytest.raises(Impossible, match=r"^tcp\.name: Linux itself has no prague; `sojourn linux build --name NAME --add "):
+        plan(run, Limitations(), has_accurate_ecn=True)
+    notes = Limitations()
+    lines = plan(run, notes, {cache.PRAGUE: "digest"}, has_accurate_ecn=True).files["plan"].splitlines()
+    assert any(line.startswith("flow tcp ") and " prague " in line for line in lines)
+    assert "set n0 /sys/module/tcp_prague/parameters/prague_rtt_target 25000" in lines
+    assert [str(note) for note in notes.found if "ecn" in note.key] == []
+    classic = specify(from_data(scenario_data(stack="linux-6", flows=flows), "test"), 1)
+    plan(classic, notes, {cache.PRAGUE: "digest"}, has_accurate_ecn=True)
+    assert [str(note) for note in notes.found if "ecn" in note.key] == [
+        "stack.ecn_codepoint: prague of Linux sends ECT(1)",
+        "stack.ecn: prague of Linux always asks for ECN",
+    ]
 
 
 def test_stack_becomes_sysctls() -> None:

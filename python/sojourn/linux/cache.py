@@ -19,6 +19,12 @@ DUALPI2 = "sch_dualpi2.c"
 #: The first version whose guests' processes need not be traced: they are held by filters of system calls, which is faster.
 SECCOMP = (6, 16)
 
+#: The first version with Accurate ECN (tcp_ecn in ip-sysctl.rst).
+ACCURATE_ECN = (7, 0)
+
+#: The file of a congestion control that Linux itself lacks, and that a kernel may have been built with.
+PRAGUE = "tcp_prague.c"
+
 #: Files of a kernel's folder.
 KERNEL, SEEDED, GUEST, DESCRIPTION, LOG, CONFIGURATION = "linux", "seeded.so", "guest.cpio", "kernel.json", "build.log", "config"
 
@@ -70,7 +76,16 @@ class Kernel:
     @property
     def has_seccomp(self) -> bool:
         """Whether the host holds its guest's processes by filters of system calls, not by tracing them."""
-        return tuple(int(number) for number in self.version.split(".")[:2]) >= SECCOMP
+        return self._numbers >= SECCOMP
+
+    @property
+    def has_accurate_ecn(self) -> bool:
+        """Whether its TCP has Accurate ECN (RFC 9768) for all congestion controls."""
+        return self._numbers >= ACCURATE_ECN
+
+    @property
+    def _numbers(self) -> tuple[int, ...]:
+        return tuple(int(number) for number in self.version.split(".")[:2])
 
     @property
     def modules(self) -> dict[str, str]:

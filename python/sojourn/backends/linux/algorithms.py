@@ -9,8 +9,8 @@ from typing import Any
 
 from sojourn import catalogue
 from sojourn.backends.linux.limits import Impossible, Limitations
-from sojourn.backends.linux.units import milliseconds
-from sojourn.linux.cache import BUILD
+from sojourn.backends.linux.units import microseconds, milliseconds
+from sojourn.linux.cache import BUILD, PRAGUE
 from sojourn.linux.source import digest
 from sojourn.plugins.source import LINUX
 
@@ -23,6 +23,8 @@ class Module:
     name: str
     #: Parameters of ours that are parameters of the module: its name for each, and the value there.
     parameters: Mapping[str, tuple[str, Callable[[Any], int]]] = field(default_factory=dict)
+    #: The file with which a kernel must have been built to have it; every kernel has the others.
+    file: str | None = None
 
 
 def _in_1024ths(value: float) -> int:
@@ -67,6 +69,9 @@ MODULES = {
         "dctcp",
         {"g": ("dctcp_shift_g", lambda g: round(-math.log2(g))), "initial_alpha": ("dctcp_alpha_on_init", _in_1024ths)},
     ),
+    "prague": Module(
+        "prague", {"virtual_rtt": ("prague_rtt_target", microseconds), "transition": ("prague_rtt_transition", int)}, PRAGUE
+    ),
 }
 
 #: Slow starts of CUBIC as its parameter ``hystart``.
@@ -87,6 +92,8 @@ class Added:
     plugins: Sequence[Mapping[str, Any]] = ()
     #: Digests by name.
     modules: Mapping[str, str] = field(default_factory=dict)
+    #: Whether the kernel has Accurate ECN.
+    has_accurate_ecn: bool = False
 
     def text(self, plugin: int, key: str, example: str) -> tuple[str, str]:
         """The name and the text of the very file that a scenario names in the table ``key``; ``example`` is one that would do."""
@@ -109,8 +116,12 @@ def translate(source: Mapping[str, Any], limitations: Limitations, added: Added)
         return _added(source, added, limitations)
     name = source["name"]
     if name not in MODULES:
-        raise Impossible("tcp.name", f"Linux has no {name} (it has {', '.join((*MODULES, 'cbr'))})")
+        has = [ours for ours, module in MODULES.items() if module.file is None]
+        raise Impossible("tcp.name", f"Linux has no {name} (it has {', '.join((*has, 'cbr'))})")
     module = MODULES[name]
+    if module.file is not None and module.file not in added.modules:
+        builds = f"`{BUILD} --name NAME --add {module.file}` builds a kernel that has it"
+        raise Impossible("tcp.name", f"Linux itself has no {name}; {builds}, for --backend linux:NAME")
     settings: dict[str, str] = {}
     known = catalogue.load()
     control = known.congestion_control(name)
@@ -134,6 +145,24 @@ def translate(source: Mapping[str, Any], limitations: Limitations, added: Added)
     elif slow_start != "standard":
         limitations.note("tcp.slow_start", f"{module.name} of Linux has the standard slow start only")
     return module.name, settings
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a congestion control asks of ECN, whatever the stack says (include/net/tcp.h, TCP_CONG_*)."""
+
+    #: That it is negotiated.
+    ecn: bool = False
+    #: Packets with ECT(1).
+    ect1: bool = False
+
+
+def wishes(source: Mapping[str, Any], added: Added) -> Wishes:
+    """What the congestion control of a flow asks of ECN."""
+    if "plugin" not in source:
+        return Wishes(ecn=source["name"] in ("dctcp", "prague"), ect1=source["name"] == "prague")
+    _, text = added.text(source["plugin"], "tcp", "{}.c")
+    return Wishes(ecn="TCP_CONG_NEEDS_" in text, ect1="TCP_CONG_ECT_1_NEGOTIATION" in text)
 
 
 def _added(source: Mapping[str, Any], added: Added, limitations: Limitations) -> tuple[str, dict[str, str]]:

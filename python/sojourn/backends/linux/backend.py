@@ -52,7 +52,7 @@ class Linux:
         stack.check_profiles(given.scenario)
         limitations = Limitations()
         try:
-            translated = plan(run, limitations, self._kernel.modules)
+            translated = self._plan(run, limitations, Besides())
         except Impossible as problem:
             raise problem.refused(given) from None
         limitations.refuse(given)
@@ -82,10 +82,14 @@ class Linux:
             self._result(run, translated, carried_out)
             yield from connections.states(carried_out.folder)
 
+    def _plan(self, run: RunSpecification, limitations: Limitations, besides: Besides) -> Plan:
+        kernel = self._kernel
+        return plan(run, limitations, kernel.modules, besides, has_accurate_ecn=kernel.has_accurate_ecn)
+
     def _begin(self, run: RunSpecification, besides: Besides) -> tuple[Plan, AbstractContextManager[Machine]]:
         """The plan of a run, and the kernel that is to carry it out."""
         try:
-            translated = plan(run, Limitations(), self._kernel.modules, besides)
+            translated = self._plan(run, Limitations(), besides)
         except Impossible as problem:
             raise InputError(str(problem)) from None
         started = machine.started(self._kernel, translated.files, translated.memory, run["seed"], translated.answer)

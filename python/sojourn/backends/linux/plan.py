@@ -81,6 +81,8 @@ def plan(
     limitations: Limitations,
     modules: Mapping[str, str] | None = None,
     besides: Besides = Besides(),
+    *,
+    has_accurate_ecn: bool = False,
 ) -> Plan:
     """Translates a run for a kernel with ``modules`` besides its own; what Linux does otherwise is noted in ``limitations``.
 
@@ -95,7 +97,7 @@ def plan(
     except _engine.SpecificationError as error:
         raise InputError(str(error)) from None
     limits = [Limit() if limit is None else Limit(**dict([limit])) for limit in most]
-    added = Added(run.get("plugins", ()), modules or {})
+    added = Added(run.get("plugins", ()), modules or {}, has_accurate_ecn)
     translate = partial(algorithms.translate, limitations=limitations, added=added)
     paths = _paths(run, ways)
     extra = extra_headers(run, flows)
@@ -110,7 +112,7 @@ def plan(
         if first_links.setdefault(paths[ends][0], overhead_of_flow) != overhead_of_flow:
             raise Impossible(f"stack.{chance.SWITCH}", "a sender on Linux takes the same time over the packets of all its flows")
     last_links = {paths[ends][-1] for ends in answered}
-    hosts, spaces = _stacks(run, tcp, translate, limitations)
+    hosts, spaces = _stacks(run, tcp, translate, added, limitations)
     nodes = tuple(node(index) for index in range(len(run["nodes"])))
     nodes += tuple(space for host in hosts.values() for space, _ in host.twins)
     network, devices = topology.build(links, nodes, mtu, overhead, first_links, limits, limitations, added, besides.capture)
@@ -192,7 +194,7 @@ def _stack(run: RunSpecification, flow: Flow) -> Mapping[str, Any]:
 
 
 def _stacks(
-    run: RunSpecification, tcp: list[Flow], translate: Translate, limitations: Limitations
+    run: RunSpecification, tcp: list[Flow], translate: Translate, added: Added, limitations: Limitations
 ) -> tuple[dict[int, Host], dict[tuple[int, int], str]]:
     """The hosts with their stacks, and the namespace of each connection's end, by its flow and its host."""
     hosts: dict[int, Host] = {}
@@ -200,7 +202,8 @@ def _stacks(
     for flow in tcp:
         used = _stack(run, flow)
         module, _ = translate(flow.entry["source"])
-        sysctls = tuple(stack.sysctls(used, module, limitations).items())
+        wishes = algorithms.wishes(flow.entry["source"], added)
+        sysctls = tuple(stack.sysctls(used, module, wishes, limitations, has_accurate_ecn=added.has_accurate_ecn).items())
         own = (sysctls, tuple(stack.route_options(used, limitations).items()))
         for host in flow.ends:
             spaces[flow.number, host] = hosts.setdefault(host, Host(host)).add(own, flow.number)

@@ -5,6 +5,7 @@ The names are those of Documentation/networking/ip-sysctl.rst and of ip-route(8)
 
 from collections.abc import Mapping
 
+from sojourn.backends.linux.algorithms import Wishes
 from sojourn.backends.linux.limits import Limitations
 from sojourn.backends.linux.units import milliseconds, nanoseconds
 from sojourn.catalogue import Value
@@ -34,7 +35,6 @@ CONSTANT: dict[str, tuple[Value, str]] = {
     "pacing_burst": (1, "single segments, since packets are not cut here (gso_max_segs)"),
     "receive_offload": (0, "single segments, since its links merge none (gro_list in net/core/gro.c)"),
     "send_offload": (False, "single segments, since packets are not cut here (gso_max_segs)"),
-    "ecn_codepoint": ("ect0", "ECT(0)"),
     "ecn_on_control": (False, "ECN on data segments only"),
     "abe": (False, "no ABE"),
     "prr_on_marks": (True, "reductions by PRR after marks (tcp_input.c, tcp_enter_cwr)"),
@@ -67,6 +67,10 @@ _COMPRESSED_ACKNOWLEDGEMENTS = 44
 _WINDOW_OF_BUFFER = 2
 
 
+#: Both ends of a connection ask for what the stack has (tcp_ecn in ip-sysctl.rst). DCTCP's echo is that of classic ECN's bits.
+_ECN = {"off": 0, "classic": 1, "accurate": 3}
+
+
 def check_profiles(scenario: Scenario) -> None:
     """Refuses the profile of another stack than a kernel's: most of what it says would be left out without a word.
 
@@ -79,7 +83,9 @@ def check_profiles(scenario: Scenario) -> None:
             raise InputError(f'{key}.profile: Linux has its own stack, not that of {chosen.profile}; write "linux-6" or "rfc"')
 
 
-def sysctls(stack: Mapping[str, Value], algorithm: str, limitations: Limitations) -> dict[str, str]:
+def sysctls(
+    stack: Mapping[str, Value], algorithm: str, wishes: Wishes, limitations: Limitations, *, has_accurate_ecn: bool
+) -> dict[str, str]:
     """The settings of a host whose flows have this stack and this congestion control, by their path below ``net/ipv4``."""
     for name, (value, what) in CONSTANT.items():
         if stack[name] != value:
@@ -89,13 +95,16 @@ def sysctls(stack: Mapping[str, Value], algorithm: str, limitations: Limitations
         limitations.note("stack.recovery", "Linux has rack, and prr without it")
     elif recovery not in (*_RECOVERY, _WITHOUT_SACK):
         limitations.note("stack.recovery", f"Linux without SACK has {_WITHOUT_SACK}")
-    if stack["ecn"] == "accurate" and algorithm != "dctcp":
-        limitations.note("stack.ecn", "Linux has classic ECN, and DCTCP's echo with DCTCP only")
+    if stack["ecn"] == "accurate" and algorithm != "dctcp" and not has_accurate_ecn:
+        limitations.note("stack.ecn", "Linux before 7.0 has classic ECN, and DCTCP's echo with DCTCP only")
+    if wishes.ect1 != (stack["ecn_codepoint"] == "ect1"):
+        sends = "ECT(1)" if wishes.ect1 else "ECT(0)"
+        limitations.note("stack.ecn_codepoint", f"{algorithm} of Linux sends {sends}")
     asks = int(stack["ecn_syn_retries"])  # type: ignore[arg-type]
     if stack["ecn"] != "off" and 0 < asks < int(stack["syn_retries"]):  # type: ignore[arg-type]
         limitations.note("stack.ecn_syn_retries", "Linux asks for ECN in its first SYN, or in all")
-    if stack["ecn"] == "off" and algorithm == "dctcp":
-        limitations.note("stack.ecn", "DCTCP of Linux always asks for ECN")
+    if stack["ecn"] == "off" and wishes.ecn:
+        limitations.note("stack.ecn", f"{algorithm} of Linux always asks for ECN")
     rack, probes = _RECOVERY.get(recovery, _RECOVERY["prr"])
     compression = int(stack["sack_compression"])  # type: ignore[arg-type]
     window = int(stack["receive_buffer"]) * _WINDOW_OF_BUFFER  # type: ignore[arg-type]
@@ -105,7 +114,7 @@ def sysctls(stack: Mapping[str, Value], algorithm: str, limitations: Limitations
         "tcp_timestamps": str(timestamps),
         "tcp_sack": str(int(bool(stack["sack"]))),
         "tcp_dsack": str(int(bool(stack["duplicate_sack"]))),
-        "tcp_ecn": "1" if stack["ecn"] != "off" else "0",
+        "tcp_ecn": str(_ECN["classic" if algorithm == "dctcp" and stack["ecn"] != "off" else str(stack["ecn"])]),
         # The nearest to so many retransmissions that ask: none, unless all do.
         "tcp_ecn_fallback": str(int(asks < int(stack["syn_retries"]))),  # type: ignore[arg-type]
         "tcp_syn_retries": str(stack["syn_retries"]),
