@@ -23,8 +23,8 @@ MODULES = (
     *("veno", "westwood", "yeah"),
 )
 
-#: How far the simulator's run may be from the kernel's, as the share of the kernel's goodput and of its queue. Queues of Vegas on
-#: the kernel differ that much between seeds, others' half as much.
+#: How far the simulator's run may be from the kernel's, as the share of the kernel's goodput and of its queue. On the kernel
+#: alone queues over four seeds, under CoDel, were 10 to 18 packets with Vegas, 28 to 31 with BIC and 258 to 414 with BBR.
 GOODPUT, QUEUE = 0.05, 0.5
 
 pytestmark = [
