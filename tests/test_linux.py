@@ -667,7 +667,7 @@ def test_starts_are_the_simulators() -> None:
 def kept() -> tuple[RunSpecification, RunResult]:
     """Returns a run and its result as a kernel's guest wrote it."""
     run = specify(from_data(read_toml(DATA / "dumbbell.toml"), "kept"), 1)
-    return run, reading.result(run, plan(run, Limitations()), (DATA / "dumbbell.result").read_text())
+    return run, reading.result(run, plan(run, Limitations()), (DATA / "dumbbell.result").read_text(), DATA)
 
 
 def test_packets_are_conserved(kept: tuple[RunSpecification, RunResult]) -> None:
@@ -718,7 +718,7 @@ def test_limited_times_are_seconds(kept: tuple[RunSpecification, RunResult]) -> 
     for times, when in (((250_000, 100_000), "start"), ((2_000_000, 600_000), "end")):
         assert told.format(0, 0, when) in text
         text = text.replace(told.format(0, 0, when), told.format(*times, when))
-    flows = reading.result(run, plan(run, Limitations()), text).flows
+    flows = reading.result(run, plan(run, Limitations()), text, DATA).flows
     assert flows["rwnd_limited"].to_list() == [1.75, None]
     assert flows["sndbuf_limited"].to_list() == [0.5, None]
 
@@ -734,7 +734,7 @@ def test_series_are_samples(kept: tuple[RunSpecification, RunResult]) -> None:
 def test_window_may_be_short(kept: tuple[RunSpecification, RunResult]) -> None:
     """A window shorter than the guest's clock can tell, as estimates of time have it, is no error."""
     run: RunSpecification = {**kept[0], "warm_up": kept[0]["duration"] - 1}
-    result = reading.result(run, plan(run, Limitations()), (DATA / "dumbbell.result").read_text())
+    result = reading.result(run, plan(run, Limitations()), (DATA / "dumbbell.result").read_text(), DATA)
     assert result.queues["utilisation"].to_list() == [0.0]
 
 
@@ -1111,9 +1111,10 @@ def test_newer_kernel_has_dualpi2(empty_cache: Path) -> None:
 def test_newer_kernels_trace_nothing(empty_cache: Path) -> None:
     """From 6.16 on guests' processes are held by filters of system calls, whatever the host; others know no such word."""
     invent(empty_cache, "one")
+    translated = plan(specify(from_data(scenario_data(), "test"), 1), Limitations())
     for version, holds in {"6.1.192": False, "6.15.3": False, "6.16.0": True, "7.3.4": True}.items():
         kernel = dataclasses.replace(cache.named("one"), version=version)
-        assert ("seccomp=on" in machine._command(kernel, 1024)) == holds
+        assert ("seccomp=on" in machine._command(kernel, translated)) == holds
 
 
 #: A queue discipline of Linux as far as Sojourn reads it.

@@ -484,7 +484,7 @@ def written(run: RunSpecification) -> str:
     """Returns what the guest of the first kernel in the cache writes, byte by byte."""
     kernel = KERNELS[0]
     translated = plan(run, Limitations())
-    with machine.started(kernel, translated.files, translated.memory, run["seed"]) as carried_out:
+    with machine.started(kernel, translated, run["seed"]) as carried_out:
         for _ in carried_out.looks(run["duration"] / PICOSECONDS, threading.Event()):
             pass
         return carried_out.result()

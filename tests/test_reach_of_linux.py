@@ -63,6 +63,11 @@ def change(**keys: Any) -> dict[str, Any]:
     return link(changes=[{"at": "1 s", **({"rate": "5 Mbit/s"} if keys.keys() <= {"every", "spread"} else {}), **keys}])
 
 
+def program(**keys: Any) -> dict[str, Any]:
+    """Keys of a program."""
+    return {"programs": [{"at": "a", "run": "true", **keys}]}
+
+
 POISSON = {"process": "poisson", "rate": 5}
 SIZES: dict[str, Any] = {"distribution": "lognormal", "mean": "50 kB", "sigma": 1.2, "least": "1 kB", "most": "1 MB"}
 PARETO = {"distribution": "pareto", "shape": 1.2, "least": "4 kB", "most": "10 MB"}
@@ -81,6 +86,8 @@ KEYS: dict[str, dict[str, dict[str, Any]]] = {
         "stack": {"stack": "linux-6"},
         "network": {},
         "flows": {},
+        "programs": {},
+        "variables": {**program(run="echo {word}"), "variables": {"word": 5}},
         "probe": {"probe": {}},
     },
     "Aggregation": {
@@ -90,6 +97,18 @@ KEYS: dict[str, dict[str, dict[str, Any]]] = {
         },
         **{name: link(aggregation={name: "1 ms"}) for name in ("airtime", "access", "response")},
         "response_size": link(aggregation={"response_size": "32 B"}),
+    },
+    "Program": {
+        "at": program(),
+        "run": program(),
+        "name": program(name="nothing"),
+        "start": program(start="1 s"),
+        "stop": program(stop="1 s"),
+        "expect": program(expect="any"),
+        "cpu": program(cpu="1 us per system call"),
+        "root": program(root="."),
+        "environment": program(environment={"A": "b"}),
+        "keep": program(keep=["*.qlog"]),
     },
     "Arrivals": {
         "process": flow(size="9 kB", arrivals={"process": "deterministic", "rate": 5}),

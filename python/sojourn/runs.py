@@ -10,7 +10,7 @@ from sojourn import _engine
 from sojourn.backends.identity import Identity
 from sojourn.scenario.given import Given
 from sojourn.scenario.model import Scenario
-from sojourn.specification import RunSpecification, around_seed, specify, text, texts, with_seed
+from sojourn.specification import RunSpecification, around_seed, simulated, specify, text, texts, with_seed
 from sojourn.units import PICOSECONDS
 
 #: Bytes of the hashes that stand for runs: enough that no two of any number of runs that can be made share one.
@@ -72,7 +72,8 @@ class Run:
     @cached_property
     def cost(self) -> float:
         """About how much work the run is: what the links that limit its flows can carry in its duration, in bits."""
-        return _engine.carried(self.text) * self.simulated_seconds
+        written = text(simulated(self.specification)) if "programs" in self.specification else self.text
+        return _engine.carried(written) * self.simulated_seconds
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from sojourn.scenario import chance, traces
 from sojourn.scenario.choices import DEFAULT_PROFILE, QueueChoice, SlowStartChoice, StackChoice
 from sojourn.scenario.model import Flows, Scenario
 from sojourn.scenario.network import DELAY_RANGE, DirectedLink
+from sojourn.scenario.programs import Program, address, filled
 from sojourn.units import BandwidthDelayProducts
 
 Json = dict[str, Any]
@@ -34,6 +35,8 @@ class RunSpecification(TypedDict):
     stacks: list[dict[str, Value]]
     flows: list[Json]
     probe: Json
+    #: Its programs, if it has any; the simulator has no use for them.
+    programs: NotRequired[list[Json]]
     #: Its plugins, if it has any, in the order in which flows and queues refer to them.
     plugins: NotRequired[list[Json]]
 
@@ -57,6 +60,8 @@ def specify(scenario: Scenario, seed: int) -> RunSpecification:
         "flows": flows,
         "probe": scenario.probe.model_dump(),
     }
+    if scenario.programs:
+        specification["programs"] = [_program(scenario, program, index) for program in scenario.programs]
     if plugins:
         specification["plugins"] = [source.as_json() for source in plugins]
     return with_seed(specification, seed)
@@ -93,6 +98,12 @@ def around_seed(written: str) -> tuple[str, str] | None:
 def text(specification: RunSpecification) -> str:
     """The run as JSON, always written the same way."""
     return json.dumps(specification, separators=(",", ":"), ensure_ascii=False)
+
+
+def simulated(specification: RunSpecification) -> RunSpecification:
+    """The run without its programs: what the engine knows of."""
+    rest = {key: value for key, value in specification.items() if key != "programs"}
+    return specification if "programs" not in specification else rest  # type: ignore[return-value]
 
 
 def flow_count(specification: RunSpecification) -> int:
@@ -198,6 +209,27 @@ def _plugin(plugin: Source | None, plugins: list[Source]) -> Json:
     if plugin not in plugins:
         plugins.append(plugin)
     return {"plugin": plugins.index(plugin)}
+
+
+def _program(scenario: Scenario, program: Program, index: dict[str, int]) -> Json:
+    hosts = scenario.network.end_hosts
+
+    def value_of(name: str) -> str:
+        return address(index[name]) if name in hosts else str(scenario.variables[name])
+
+    return {
+        "name": program.called,
+        "host": index[program.at],
+        "command": [filled(word, value_of) for word in program.command],
+        "environment": {name: filled(text, value_of) for name, text in program.environment.items()},
+        "start": program.start,
+        "stop": program.stop,
+        "expect": program.expect,
+        "cpu": program.cpu,
+        "root": program.root,
+        "folder": str(scenario.folder.resolve()),
+        "keep": program.keep,
+    }
 
 
 class _Names:

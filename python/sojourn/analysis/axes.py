@@ -7,7 +7,7 @@ from functools import cache
 
 from sojourn import names
 from sojourn.analysis.estimates import SEEDS, ends
-from sojourn.analysis.frames import NAMES, columns
+from sojourn.analysis.frames import EVERY, columns
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS
 from sojourn.names import GROUP
@@ -31,7 +31,7 @@ def check_axes(axes: Sequence[str], known: Iterable[str] = ()) -> None:
 
 @cache
 def _taken() -> frozenset[str]:
-    own = (column for frame in NAMES for column in columns(frame))
+    own = (column for frame in EVERY for column in columns(frame))
     of_tables = (SEEDS, *(end for name in METRICS for end in ends(name)))
     # The last is DuckDB's own of a Parquet file.
     return frozenset((*(name.casefold() for name in ("key", "seed", *own)), *of_tables, "file_row_number"))

@@ -13,6 +13,10 @@ from sojourn.names import BACKEND
 #: The frames of a result, which are also the names of its files.
 NAMES = ("runs", "groups", "flows", "queues", "transfers", "series")
 
+#: A frame of which a directory without rows has no file: few runs have programs, and results of earlier builds had no such frame.
+OPTIONAL = ("programs",)
+EVERY = (*NAMES, *OPTIONAL)
+
 _MADE_BY = "what computed the run beside the backend's name: its version, and a hash of its code"
 
 #: The columns of ``runs`` before the metrics, and after them.

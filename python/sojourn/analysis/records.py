@@ -6,16 +6,16 @@ a small part of the time that it takes run by run.
 
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from sojourn import catalogue, metrics, specification
-from sojourn.analysis.frames import NAMES, own
+from sojourn.analysis.frames import EVERY, own
 from sojourn.backends import result as backend
-from sojourn.backends.result import FRAMES, RECORDED, RunResult, RunResults
+from sojourn.backends.result import FRAMES, PROGRAMS, RECORDED, RunResult, RunResults
 from sojourn.metrics import formulas
 from sojourn.metrics.metric import Metric
 from sojourn.metrics.observation import NO_TRANSFERS, Arrays, Observation, observation, of_transfers, places
@@ -43,12 +43,15 @@ class Record:
     queue_series: pl.DataFrame
     flow_series: pl.DataFrame
     recorded: pl.DataFrame
+    programs: Sequence[tuple[Any, ...]] = field(default_factory=list)
+    #: What programs wrote, and their files that are kept, by paths.
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def of_run(run: Run, result: RunResult) -> Record:
     """The record of a single run; see ``of_runs``."""
     (record,) = of_runs([run], RunResults.of(result))
-    return record
+    return replace(record, programs=result.programs.rows(), files=dict(result.files)) if result.programs.height else record
 
 
 def of_runs(runs: Sequence[Run], results: RunResults) -> list[Record]:
@@ -142,7 +145,7 @@ def _window(run: Run) -> float:
     return (run.specification["duration"] - run.specification["warm_up"]) / PICOSECONDS
 
 
-def assemble(records: Sequence[Record], axes: Sequence[str], names: Sequence[str] = NAMES) -> dict[str, pl.DataFrame]:
+def assemble(records: Sequence[Record], axes: Sequence[str], names: Sequence[str] = EVERY) -> dict[str, pl.DataFrame]:
     """The frames of several runs, or some of them, in the runs' order; a run without one of the axes has null there."""
     labels = pl.DataFrame(
         {
@@ -165,6 +168,9 @@ def _frame(name: str, records: Sequence[Record], labels: pl.DataFrame) -> pl.Dat
             return pl.concat([labels[_run_of_row([record.groups for record in records])], groups], how="horizontal")
         case "series":
             return _series(labels, records)
+        case "programs":
+            rows = [list(record.programs) for record in records]
+            return _labelled(labels, rows, PROGRAMS)
     return _labelled(labels, [getattr(record, name) for record in records], FRAMES[name])
 
 

@@ -47,6 +47,11 @@ class Frames(ABC):
         """A row a sample."""
         return self.frame("series")
 
+    @property
+    def programs(self) -> pl.DataFrame:
+        """A row a program."""
+        return self.frame("programs")
+
 
 class Result(Frames):
     """What a campaign found.

@@ -21,6 +21,9 @@ def as_schema(columns: Iterable[Column]) -> pl.Schema:
 FRAMES = {name: as_schema(COLUMNS[name]) for name in ("flows", "queues", "queue_series", "flow_series", "transfers", "recorded")}
 FLOWS, QUEUES, QUEUE_SERIES, FLOW_SERIES, TRANSFERS, RECORDED = FRAMES.values()
 
+#: The frame of a run's programs, which a simulator does not have.
+PROGRAMS = as_schema(COLUMNS["programs"])
+
 
 @dataclass(frozen=True)
 class RunResult:
@@ -37,6 +40,9 @@ class RunResult:
     transfers: pl.DataFrame = field(default_factory=TRANSFERS.to_frame)
     #: What algorithms of users' own recorded.
     recorded: pl.DataFrame = field(default_factory=RECORDED.to_frame)
+    #: What became of its programs, and what they wrote, by paths.
+    programs: pl.DataFrame = field(default_factory=PROGRAMS.to_frame)
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,7 @@ class RunResults:
 
 #: Frames without rows, by the identity of their schema: most runs have no series, and to make a frame takes as long as a short
 #: run.
-_EMPTY = {id(schema): schema.to_frame() for schema in FRAMES.values()}
+_EMPTY = {id(schema): schema.to_frame() for schema in (*FRAMES.values(), PROGRAMS)}
 
 
 def check_finite(columns: Mapping[str, Iterable[float | None]]) -> None:

@@ -58,6 +58,8 @@ class Simulator:
                 if plugin["language"] == LINUX:
                     key = next((key for key in given.keys if key.endswith("queue.linux")), "queue.linux")
                     raise InputError(f"{key}: only a kernel that was built with {plugin['file']} runs it: --backend linux:NAME")
+        if "programs" in run:
+            raise InputError("programs: they run on a real kernel only: --backend linux")
         with complaints():
             _engine.check(specification.text(run))
 
@@ -218,5 +220,5 @@ def complaints() -> Iterator[None]:
 def result_of(tables: Mapping[str, Mapping[str, Any]]) -> RunResult:
     """The engine's columns as frames."""
     summary = tables["summary"]
-    frames = {name: frame(tables[name], columns) for name, columns in FRAMES.items()}
+    frames: dict[str, Any] = {name: frame(tables[name], columns) for name, columns in FRAMES.items()}
     return RunResult(**frames, events=summary["events"], data_packets_delivered=summary["data_packets_delivered"])

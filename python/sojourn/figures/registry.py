@@ -266,9 +266,9 @@ _TOGETHER = "values of {seeds} seeds together"
 
 def _of_column(name: str, form: str, frame: str, column: str) -> ColumnFigure:
     """A box plot or a distribution of a column."""
-    from sojourn.analysis.frames import NAMES  # heavy
+    from sojourn.analysis.frames import EVERY  # heavy
 
-    names.check("frame", frame, NAMES, InputError, f"figure {name}: ")
+    names.check("frame", frame, EVERY, InputError, f"figure {name}: ")
     family, drawn_by, what = _FORMS[form]
     title = f"{column} of {frame}{' after the warm-up' if frame == 'series' else ''}"
     return ColumnFigure(

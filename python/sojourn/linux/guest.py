@@ -11,7 +11,10 @@ from sojourn.linux import archive, tools
 from sojourn.linux.archive import Entry
 
 #: Sojourn's program, of these files.
-PROGRAM = ("main.c", "network.c", "flow.c", "seen.c", "session.c", "queue.c", "changes.c", "tap.c", "capture.c")
+PROGRAM = (
+    *("main.c", "network.c", "flow.c", "seen.c", "session.c", "queue.c", "changes.c", "tap.c", "capture.c"),
+    *("programs.c", "roots.c"),
+)
 HEADERS = ("guest.h",)
 
 #: Folders that exist before anything is mounted.

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, ValidationInfo, model_validator
 
 from sojourn.errors import within
 from sojourn.scenario.applications import Exchange, Page, Periodic
@@ -15,13 +16,18 @@ from sojourn.scenario.codepoints import Codepoint
 from sojourn.scenario.files import from_file
 from sojourn.scenario.hosts import named_by
 from sojourn.scenario.network import Network
+from sojourn.scenario.programs import Program
 from sojourn.scenario.quantities import Duration, PositiveDuration
+from sojourn.scenario.reading import folder_of
 from sojourn.scenario.sizes import RandomSize, Sizes
 from sojourn.scenario.vectors import Vectors, read
 from sojourn.scenario.video import Video
 from sojourn.units import DURATION, LARGEST
 
 _VECTORS, _VECTORS_SCHEMA = from_file(read, "File of connection vectors in either format of Tmix.")
+
+#: The most programs of a scenario.
+MOST_PROGRAMS = 1_000
 
 #: What happens on connections that do not just carry data one way.
 Application = Exchange | Page | Vectors | Video | Periodic
@@ -170,8 +176,12 @@ class Scenario(Table):
     )
     stack: StackChoice = Field(StackChoice(None, {}))
     network: Network
-    flows: Annotated[list[Flows], Few] = Field(min_length=1)
+    flows: Annotated[list[Flows], Few] = Field([], description="What crosses the network; a scenario with programs needs none.")
+    programs: list[Program] = Field([], max_length=MOST_PROGRAMS, description="Programs on its hosts, on the backend linux.")
+    variables: dict[Name, str | int | float] = Field({}, description="Words that commands of programs have in braces.")
     probe: Probe = Probe()
+    #: What paths in it are relative to: programs see it.
+    _folder: Path = PrivateAttr(Path())
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
@@ -196,6 +206,27 @@ class Scenario(Table):
         with within("flows"):
             check_repeated(zip(self.flows, pairs_of, strict=True))
         return self
+
+    @model_validator(mode="after")
+    def _programs_fit(self, info: ValidationInfo) -> Self:
+        if not self.flows and not self.programs:
+            raise ValueError("flows: give at least one, or programs")
+        if self.variables and not self.programs:
+            raise ValueError("variables: only commands of programs have variables")
+        hosts = self.network.end_hosts
+        variables = {name: str(value) for name, value in self.variables.items()}
+        if clash := next((name for name in variables if name in hosts), None):
+            raise ValueError(f'variables: "{clash}" is a host')
+        for place, program in enumerate(self.programs):
+            with within(f"programs[{place}]"):
+                program.check(hosts, variables, self.duration)
+        self._folder = folder_of(info)
+        return self
+
+    @property
+    def folder(self) -> Path:
+        """What paths in it are relative to."""
+        return self._folder
 
     def _is_in_time(self, index: int, flows: Flows) -> None:
         start = flows.start or 0

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import polars as pl
 
-from sojourn.analysis.frames import NAMES, schema
+from sojourn.analysis.frames import EVERY, schema
 from sojourn.analysis.records import Record, assemble
 from sojourn.names import BACKEND
-from sojourn.store import parquet
+from sojourn.store import outputs, parquet
 from sojourn.store.encoding import ROWS_AT_ONCE, decode
 from sojourn.store.files import flush
 from sojourn.store.journal import Journal, Standing
@@ -69,8 +69,11 @@ def consolidate(directory: Path, journal: Journal, *, drop: bool) -> Set[str]:
             journal.drop(key)
         if made.readable:
             journal.expect(digest)
-            for name in NAMES:
+            for name in EVERY:
                 new = parquet.path(workshop, name)
+                if not new.exists():  # of a frame that need not be there
+                    parquet.path(directory, name).unlink(missing_ok=True)
+                    continue
                 flush(new)
                 new.replace(parquet.path(directory, name))
             flush(directory)
@@ -89,7 +92,7 @@ def _keep(made: Path, folder: Path) -> None:
     """Moves a finished folder of superseded runs to its place, under the next number."""
     folder.mkdir(exist_ok=True)
     taken = [int(entry.name) for entry in folder.iterdir() if entry.name.isdecimal()]
-    for file in (*(parquet.path(made, name) for name in NAMES), made):
+    for file in (*parquet.paths(made), made):
         flush(file)
     made.rename(folder / str(max(taken, default=0) + 1))
     flush(folder)
@@ -109,7 +112,7 @@ class _Made:
     def write(self, folder: Path, standing: Standing) -> str:
         """Writes files of the runs that stand so into a folder; returns their digest."""
         axes = self.journal.axes()
-        schemas = {name: self._schema(name, axes) for name in NAMES}
+        schemas = {name: self._schema(name, axes) for name in EVERY}
         order = [*axes, "seed", "key"]
         merges = {name: Merge(self._old_rows(name, columns, standing), order) for name, columns in schemas.items()}
         with parquet.writing(folder, schemas) as (write, digest):
@@ -165,6 +168,7 @@ class _Made:
                 self.unreadable.add(key)
                 continue
             self.readable = True
+            outputs.write(self.directory, record)
             yield record
 
 
@@ -174,6 +178,7 @@ def _pieces(record: Record, axes: Sequence[str]) -> Iterator[Mapping[str, pl.Dat
     without = replace(record, queue_series=queues.clear(), flow_series=flows.clear())
     without = replace(without, transfers=record.transfers.clear(), recorded=record.recorded.clear())
     yield assemble([without], axes)
+    without = replace(without, programs=[])
     for part in record.transfers.iter_slices(BATCH_SAMPLES):
         yield {"transfers": assemble([replace(without, transfers=part)], axes)["transfers"]}
     for part in _parts(queues, "link"):

@@ -16,7 +16,7 @@ from typing import Self
 import polars as pl
 
 from sojourn.analysis.axes import check_axes
-from sojourn.analysis.frames import NAMES, metrics_of, schema
+from sojourn.analysis.frames import EVERY, NAMES, OPTIONAL, metrics_of, schema
 from sojourn.analysis.result import Frames, Result
 from sojourn.backends.identity import Identity
 from sojourn.errors import InputError, StoreFailed
@@ -32,7 +32,7 @@ JOURNAL = "journal.sqlite"
 KEYS_AT_ONCE = 10_000
 
 #: What no other store is called in a query: the names of tables, and DuckDB's own of schemas and databases.
-TAKEN = {*NAMES, query.MAIN, "memory", "temp", "system", "information_schema", "pg_catalog"}
+TAKEN = {*EVERY, query.MAIN, "memory", "temp", "system", "information_schema", "pg_catalog"}
 
 #: What is said of a full disk.
 FULL = "the disk is full; finished runs are kept; free some space and repeat the command"
@@ -218,14 +218,26 @@ class Store(Frames):
             raise
 
     def _tables(self) -> query.Tables:
-        return query.Tables(self.directory, {name: self._file(name) for name in NAMES}, self._empty)
+        return query.Tables(self.directory, {name: self._file(name) for name in EVERY}, self._empty)
 
     def _file(self, name: str) -> Path | None:
         """The file of a frame with all runs; none if there are no runs."""
         if self._journal.waiting():
             self.consolidate()
         file = parquet.path(self.directory, name)
-        return file if file.exists() else None
+        if file.exists():
+            return file
+        if name in OPTIONAL and self._has_programs():
+            raise StoreFailed(f"{file}: is missing; {UNCHANGED}")
+        return None
+
+    def _has_programs(self) -> bool:
+        """Whether any of the runs has programs."""
+        runs = parquet.path(self.directory, "runs")
+        if not runs.exists():
+            return False
+        found = pl.scan_parquet(runs).filter(pl.col("specification").str.contains('"programs":[', literal=True))
+        return bool(found.select("key").head(1).collect().height)
 
     def _checked(self, file: Path) -> Path:
         """A file, of which all has been read once to see that it is as it was written."""
@@ -241,7 +253,7 @@ class Store(Frames):
         """Checks the files that a query may read: those of frames that it names, and all if it may name files."""
         words = text.casefold()
         anything = "parquet" in words or "query" in words
-        for name in NAMES:
+        for name in EVERY:
             if (anything or name in words) and (file := self._file(name)) is not None:
                 self._checked(file)
         if anything:

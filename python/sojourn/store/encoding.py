@@ -53,10 +53,15 @@ def encode(record: Record) -> bytes:
     frames = [frame for frame in every.values() if isinstance(frame, pl.DataFrame)]
     large = sum(frame.estimated_size() for frame in frames) >= _LARGE
     streams = {name: [] if isinstance(rows, list) else _streams(name, rows, large) for name, rows in every.items()}
-    if long := {name: [len(every[name]), *map(len, each)] for name, each in streams.items() if len(each) > 1}:
+    long = {name: [len(every[name]), *map(len, each)] for name, each in streams.items() if len(each) > 1}
+    if record.programs:
+        lengths = {path: len(content) for path, content in record.files.items()}
+        told += [long, {"programs": list(record.programs), "files": lengths}]
+    elif long:
         told.append(long)
     parts = [json.dumps(told).encode(), *map(b"".join, streams.values())]
-    return zlib.compress(_HEAD.pack(*map(len, parts)) + b"".join(parts), 0 if large else 1)
+    body = b"".join([*parts, *record.files.values()])
+    return zlib.compress(_HEAD.pack(*map(len, parts)) + body, 0 if large else 1)
 
 
 def decode(encoded: bytes, *, wholly: bool = True) -> Record:
@@ -72,7 +77,7 @@ def decode(encoded: bytes, *, wholly: bool = True) -> Record:
     try:
         everything = memoryview(zlib.decompress(encoded))
         lengths, body = _HEAD.unpack_from(everything), everything[_HEAD.size :]
-        if sum(lengths) != len(body):
+        if sum(lengths) > len(body):
             raise ValueError(f"not a record: {len(body)} bytes instead of {sum(lengths)}")
         parts: list[memoryview] = []
         for length in lengths:
@@ -80,7 +85,12 @@ def decode(encoded: bytes, *, wholly: bool = True) -> Record:
             body = body[length:]
         # Records of earlier builds have no rows here.
         key, axes, seed, summary, groups, *more = json.loads(bytes(parts[0]))
-        few, long = (*more, {}, {})[:2]
+        few, long, besides = (*more, {}, {}, {})[:3]
+        files: dict[str, bytes] = {}
+        if (more_bytes := sum(besides.get("files", {}).values())) != len(body):
+            raise ValueError(f"not a record: {len(body)} bytes instead of {more_bytes} after its frames")
+        for path, length in besides.get("files", {}).items():
+            files[path], body = bytes(body[:length]), body[length:]
         frames: dict[str, Any] = {}
         for (name, empty), part in zip(_FRAMES.items(), parts[1:], strict=True):
             if name in few:
@@ -93,7 +103,8 @@ def decode(encoded: bytes, *, wholly: bool = True) -> Record:
                 frames[name] = _frame(part, empty)
     except (zlib.error, struct.error, OSError, pl.exceptions.PolarsError) as error:
         raise ValueError(f"not a record: {error}") from None
-    return Record(key, axes, seed, summary, groups, **frames)
+    programs = list(map(tuple, besides.get("programs", ())))
+    return Record(key, axes, seed, summary, groups, **frames, programs=programs, files=files)
 
 
 def _streams(name: str, frame: pl.DataFrame, large: bool) -> list[bytes]:

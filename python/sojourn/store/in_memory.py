@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 import polars as pl
 
 from sojourn.analysis.axes import check_axes
-from sojourn.analysis.frames import NAMES, schema
+from sojourn.analysis.frames import EVERY, schema
 from sojourn.analysis.records import Record, assemble
 from sojourn.analysis.result import Result
 from sojourn.backends.identity import Identity
@@ -63,7 +63,7 @@ class InMemory:
                 return schema(name, axes).to_frame().lazy()
             if name not in frames:
                 # Of few runs frames that nobody asks for would take longer than the runs.
-                asked = [name] if len(encoded) < FEW else NAMES
+                asked = [name] if len(encoded) < FEW else EVERY
                 frames.update(assemble(sorted(map(decode, encoded), key=place), axes, asked))
             return frames[name].lazy()
 

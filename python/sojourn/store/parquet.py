@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from sojourn.analysis.frames import NAMES, metrics_of
+from sojourn.analysis.frames import EVERY, NAMES, metrics_of
 from sojourn.store import seal
 from sojourn.store.marker import SCHEMA
 
@@ -22,7 +22,10 @@ from sojourn.store.marker import SCHEMA
 METADATA = "sojourn"
 
 #: Rows of a row group: of runs fewer, since a specification takes some kilobytes.
-GROUP_ROWS = {"runs": 4_096, "groups": 16_384, "flows": 16_384, "queues": 16_384, "transfers": 65_536, "series": 65_536}
+GROUP_ROWS = {
+    **{"runs": 4_096, "groups": 16_384, "flows": 16_384, "queues": 16_384, "transfers": 65_536, "series": 65_536},
+    **{"programs": 256},
+}
 
 #: Rows of a piece of a file.
 PIECE_ROWS = 4_096
@@ -34,8 +37,8 @@ def path(directory: Path, name: str) -> Path:
 
 
 def paths(directory: Path) -> list[Path]:
-    """The files of all frames, there or not."""
-    return [path(directory, name) for name in NAMES]
+    """The files of all frames, there or not; of those that need not be there only if they are."""
+    return [file for name in EVERY if name in NAMES or path(directory, name).exists() for file in [path(directory, name)]]
 
 
 def metadata(digest: str) -> str:
@@ -102,6 +105,11 @@ class Writer:
             piece.write_ipc_stream(self._waiting, compression="zstd")
             self._lengths.append(self._waiting.tell() - began)
 
+    @property
+    def is_needed(self) -> bool:
+        """Whether there are rows."""
+        return bool(self._lengths)
+
     def close(self, digest: str) -> None:
         """Writes the file with a digest, and seals it."""
         rows = register_io_source(self._read, schema=self._schema, validate_schema=True)
@@ -141,8 +149,9 @@ def writing(directory: Path, schemas: Mapping[str, pl.Schema]) -> Iterator[tuple
                 writers[name].write(piece)
 
         yield write, digest
-        for writer in writers.values():
-            writer.close(str(digest))
+        for name, writer in writers.items():
+            if writer.is_needed or name in NAMES:
+                writer.close(str(digest))
 
 
 def pieces(file: Path, schema: pl.Schema) -> Iterator[pl.DataFrame]:

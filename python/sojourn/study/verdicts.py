@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from sojourn.analysis import repetition
-from sojourn.analysis.frames import NAMES, schema
+from sojourn.analysis.frames import EVERY, schema
 from sojourn.analysis.result import Result
 from sojourn.errors import InputError, within
 from sojourn.names import BACKEND
@@ -90,7 +90,7 @@ class Judged:
 def bind(study: Study, claims: Iterable[Claim]) -> None:
     """Asks every query of empty tables, so that one that cannot be answered is found before anything is run."""
     claims = list(claims)
-    tables = {name: schema(name, list(study.axes)) for name in NAMES}
+    tables = {name: schema(name, list(study.axes)) for name in EVERY}
     asked = (tuple(tuple(columns) for columns in tables.values()), tuple(claim.query for claim in claims))
     if asked in _answerable:
         return
@@ -175,7 +175,7 @@ def _fill(database: "duckdb.DuckDBPyConnection", result: Result) -> None:
         if keys.height < pl.scan_parquet(runs).select(pl.len()).collect().item():
             database.from_arrow(Stream(keys)).create("wanted")
             condition = "key IN (FROM wanted)"
-    for name in NAMES:
+    for name in EVERY:
         file = result.file(name)
         if file is None:
             database.from_arrow(Stream(result.scan(name).collect())).create(_everything(name))
@@ -195,7 +195,7 @@ def _ask(database: "duckdb.DuckDBPyConnection", claim: Claim, study: Study, seed
     meant = study.sweep.meant("select", claim.select)
     chosen = [f"{identifier(axis)} IN ({', '.join(map(literal, sorted(labels)))})" for axis, labels in meant.items()]
     chosen.append(f"seed IN ({', '.join(map(str, seeds))})" if seeds else "false")
-    for name in NAMES:
+    for name in EVERY:
         database.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM {_everything(name)} WHERE {' AND '.join(chosen)}")
     return _find(database, claim, study, seeds)
 

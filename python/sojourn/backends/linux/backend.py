@@ -92,13 +92,12 @@ class Linux:
             translated = self._plan(run, Limitations(), besides)
         except Impossible as problem:
             raise InputError(str(problem)) from None
-        started = machine.started(self._kernel, translated.files, translated.memory, run["seed"], translated.answer)
-        return translated, started
+        return translated, machine.started(self._kernel, translated, run["seed"])
 
     def _result(self, run: RunSpecification, translated: Plan, carried_out: Machine) -> RunResult:
         for _ in carried_out.looks(run["duration"] / PICOSECONDS, self._cancelled):
             pass
-        return reading.result(run, translated, carried_out.result())
+        return reading.result(run, translated, carried_out.result(), carried_out.folder)
 
     def cancel(self) -> None:
         self._cancelled.set()

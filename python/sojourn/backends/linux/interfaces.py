@@ -23,7 +23,7 @@ FIRST_DESCRIPTOR = 64
 _IFLA_ADDRESS, _IFLA_IFNAME, _IFLA_MTU, _IFLA_LINKINFO, _IFLA_NET_NS_FD, _IFLA_GSO_MAX_SEGS = 1, 3, 4, 18, 28, 40
 _IFLA_INFO_KIND, _IFLA_INFO_DATA, _VETH_INFO_PEER = 1, 2, 1
 _IFF_UP, _IFF_NOARP = 0x1, 0x80
-_IFA_ADDRESS, _IFA_LOCAL = 1, 2
+_IFA_ADDRESS, _IFA_LOCAL, _IFA_F_NODAD = 1, 2, 2
 _RTA_DST, _RTA_OIF, _RTA_PREFSRC, _RTA_METRICS = 1, 4, 7, 8
 _RT_TABLE_MAIN, _RTPROT_BOOT, _RT_SCOPE_LINK, _RTN_UNICAST = 254, 3, 253, 1
 
@@ -59,10 +59,23 @@ def up(device: int) -> bytes:
     return netlink.message(netlink.NEW_LINK, 0, _link(device, flags, flags))
 
 
+def second_address(node: int) -> str:
+    """The address of IPv6 of a node, which only programs use (RFC 4193)."""
+    return f"fd00::{node + 1:x}"
+
+
+def _packed(address: str) -> tuple[int, int, bytes]:
+    """An address's protocol, its bits, and itself."""
+    if ":" in address:
+        return socket.AF_INET6, 128, socket.inet_pton(socket.AF_INET6, address)
+    return socket.AF_INET, 32, socket.inet_aton(address)
+
+
 def address(own: str) -> bytes:
     """Gives a namespace its address."""
-    packed = socket.inet_aton(own)
-    about = _ADDRESS.pack(socket.AF_INET, 32, 0, 0, LOOPBACK)
+    protocol, bits, packed = _packed(own)
+    # It is valid at once: nobody else can have it.
+    about = _ADDRESS.pack(protocol, bits, _IFA_F_NODAD if protocol == socket.AF_INET6 else 0, 0, LOOPBACK)
     attributes = [attribute(_IFA_LOCAL, packed), attribute(_IFA_ADDRESS, packed)]
     return netlink.message(netlink.NEW_ADDRESS, netlink.CREATE | netlink.EXCLUSIVE, about, attributes)
 
@@ -72,11 +85,12 @@ def route(target: str, device: int, source: str, metrics: Mapping[str, int]) -> 
     given = dict(metrics)
     if "rto_min" in given:
         given["lock"] = 1 << _METRICS["rto_min"]
-    about = _ROUTE.pack(socket.AF_INET, 32, 0, 0, _RT_TABLE_MAIN, _RTPROT_BOOT, _RT_SCOPE_LINK, _RTN_UNICAST, 0)
+    protocol, bits, packed = _packed(target)
+    about = _ROUTE.pack(protocol, bits, 0, 0, _RT_TABLE_MAIN, _RTPROT_BOOT, _RT_SCOPE_LINK, _RTN_UNICAST, 0)
     attributes = [
-        attribute(_RTA_DST, socket.inet_aton(target)),
+        attribute(_RTA_DST, packed),
         number(_RTA_OIF, device),
-        attribute(_RTA_PREFSRC, socket.inet_aton(source)),
+        attribute(_RTA_PREFSRC, _packed(source)[2]),
         *([nested(_RTA_METRICS, _numbered(given))] if given else []),
     ]
     return netlink.message(netlink.NEW_ROUTE, netlink.CREATE | netlink.REPLACE, about, attributes)

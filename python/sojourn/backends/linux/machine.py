@@ -6,11 +6,11 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from sojourn.backends.linux import answers, folders, processors
-from sojourn.backends.linux.answers import Answer
+from sojourn.backends.linux.plan import Plan
 from sojourn.errors import RunCancelled, RunFailed
 from sojourn.linux import cache
 from sojourn.linux.cache import Kernel
@@ -78,16 +78,19 @@ class Machine:
 
 
 @contextlib.contextmanager
-def started(kernel: Kernel, files: Mapping[str, str], memory: int, seed: int, answer: Answer | None = None) -> Iterator[Machine]:
-    """Has a kernel carry out a plan with so much memory, in MiB, whose guest is answered; at the end nothing of it is left."""
+def started(kernel: Kernel, plan: Plan, seed: int) -> Iterator[Machine]:
+    """Has a kernel carry out a plan, whose guest is answered; at the end nothing of it is left."""
+    answer = plan.answer
     with folders.of_run() as folder:
-        for path, content in files.items():
+        for path, content in plan.files.items():
             (folder / path).write_text(content)
+        for path, target in plan.seen.items():
+            (folder / path).symlink_to(target)
         (folder / "guest").symlink_to(kernel.folder / cache.GUEST)
         with answers.given(answer, folder) as (to_ask, asked):
             with (folder / "console").open("wb") as console:
                 process = subprocess.Popen(
-                    _command(kernel, memory),
+                    _command(kernel, plan),
                     cwd=folder,
                     env={
                         **{"PATH": os.defpath, "HOME": str(folder), "TMPDIR": str(memory_folder())},
@@ -107,14 +110,15 @@ def started(kernel: Kernel, files: Mapping[str, str], memory: int, seed: int, an
                 _end(process)
 
 
-def _command(kernel: Kernel, memory: int) -> list[str]:
+def _command(kernel: Kernel, plan: Plan) -> list[str]:
     """The kernel's command line, which enters its random numbers: it names nothing of the host."""
     return [
         str(kernel.folder / cache.KERNEL),
-        f"mem={memory}M",
+        f"mem={plan.memory}M",
         # Linux 6.12 takes no relative path (stat_file in fs/hostfs/hostfs_user.c).
         *("initrd=guest", "hostfs=/proc/self/cwd", "uml_dir=./machine"),
-        "ipv6.disable=1",
+        # Only programs have a use for it, and it would send packets of its own.
+        *([] if plan.seen else ["ipv6.disable=1"]),
         *("con=null", "con0=null,fd:1", "ssl=null", "quiet", "panic=-1"),
         *(f"time-travel-start={EPOCH}", "time-travel=inf-cpu"),
         # With ptrace instead a run may have other bytes: which of the two it is must not depend on the host.

@@ -45,7 +45,7 @@ class WatchedRun:
         with kernel as carried_out, closing(Reader(self._run, plan, carried_out.folder)) as reader:
             for _ in carried_out.looks(self._run["duration"] / PICOSECONDS, self._cancelled, _LOOK):
                 yield from reader.new()
-            self._found = reading.result(self._run, plan, carried_out.result())
+            self._found = reading.result(self._run, plan, carried_out.result(), carried_out.folder)
             yield from reader.new()
 
     def result(self) -> RunResult:

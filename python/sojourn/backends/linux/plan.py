@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from sojourn import _engine, specification
-from sojourn.backends.linux import algorithms, changes, interfaces, stack, topology, traffic, twins
+from sojourn.backends.linux import algorithms, changes, interfaces, programs, stack, topology, traffic, twins
 from sojourn.backends.linux.algorithms import Added
 from sojourn.backends.linux.answers import Answer
 from sojourn.backends.linux.disciplines import Limit
@@ -69,6 +69,8 @@ class Plan:
     single_senders: Mapping[int, str]
     #: What says when its flows have which connections or packets, and makes their transfers; none if it has nothing to say.
     generator: _engine.Generator | None
+    #: Links into the run's folder: what its programs may see of the machine, by the links' names.
+    seen: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def answer(self) -> Answer | None:
@@ -90,19 +92,22 @@ def plan(
         Impossible: Linux cannot carry it out.
         InputError: nothing can.
     """
-    links = run["links"]
+    links, started = run["links"], run.get("programs", [])
+    run = specification.simulated(run)
     flows = tuple(traffic.flows(run))
+    with_programs = programs.with_routes(run, started)
     try:
-        ways, most = _engine.layout(specification.text(run))
+        ways, most = _engine.layout(specification.text(with_programs))
     except _engine.SpecificationError as error:
         raise InputError(str(error)) from None
     limits = [Limit() if limit is None else Limit(**dict([limit])) for limit in most]
     added = Added(run.get("plugins", ()), modules or {}, has_accurate_ecn)
     translate = partial(algorithms.translate, limitations=limitations, added=added)
-    paths = _paths(run, ways)
+    paths = _paths(with_programs, ways)
     extra = extra_headers(run, flows)
     overhead = extra - topology.ETHERNET_HEADER
-    mtu = max(_LEAST_MTU, *(_packet_size(run, flow) - (0 if flow.is_tcp else extra) for flow in flows))
+    sizes = [_packet_size(run, flow) - (0 if flow.is_tcp else extra) for flow in flows]
+    mtu = max(_LEAST_MTU, *sizes, *([programs.MTU] if started else []))
     sent, answered = _tapped(flows)
     tcp = [flow for flow in flows if flow.is_tcp]
     longest = run["sender_overhead"]
@@ -119,6 +124,8 @@ def plan(
     for host in hosts.values():
         twins.join(network, host, *twins.links_of(paths, host.index), devices, mtu)
     _addresses_and_routes(run, hosts, flows, paths, devices, network)
+    if started:
+        programs.add_second_protocol(network, run, paths, devices)
     queues = tuple(index for index, link in enumerate(links) if link["queue"] is not None)
     seen = [f"sent {each.origin} {each.sees_all}" for each in (devices[index] for index in sorted(first_links))]
     seen += [f"received {each.target} {each.into}" for each in (devices[index] for index in sorted(last_links))]
@@ -134,6 +141,7 @@ def plan(
         *(f"{probe} {nanoseconds(run['probe'][probe])}" for probe in ("queue_series", "flow_series") if run["probe"][probe]),
         *_network(network),
         *_settings(hosts, nodes, tcp, translate),
+        *programs.lines(run, started),
         *(_flow(run, flow, spaces, extra, mtu, translate) for flow in flows),
         *(f"counters {space}" for space in senders.values()),
         *(_queue(number, devices[index], overhead) for number, index in enumerate(measured)),
@@ -145,11 +153,13 @@ def plan(
     files = network.tables | {
         _batch(namespace): "".join(f"{line}\n" for line in commands) for namespace, commands in network.tc.items()
     }
+    files |= programs.files(run, started)
     files["plan"] = "\n".join(lines) + "\n"
-    memory = math.ceil(_LEAST_MEMORY + _MEMORY_OF_FLOW * len(flows) + _MEMORY_OF_NODE * len(nodes))
+    memory = programs.MEMORY if started else 0
+    memory += math.ceil(_LEAST_MEMORY + _MEMORY_OF_FLOW * len(flows) + _MEMORY_OF_NODE * len(nodes))
     has_transfers = any(flow.is_generated or flow.entry["size"] is not None for flow in flows)
     generator = _engine.Generator(specification.text(run)) if has_transfers else None
-    return Plan(files, memory, flows, measured, senders, generator)
+    return Plan(files, memory, flows, measured, senders, generator, programs.seen(started))
 
 
 def _tapped(flows: tuple[Flow, ...]) -> tuple[list[tuple[tuple[int, int], Flow]], list[tuple[int, int]]]:

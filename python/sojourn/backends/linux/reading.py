@@ -7,11 +7,12 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from sojourn.backends.linux import causes
+from sojourn.backends.linux import causes, outcomes
 from sojourn.backends.linux.plan import Plan
 from sojourn.backends.linux.traffic import Flow
 from sojourn.backends.linux.units import NANOSECONDS, nanoseconds
@@ -53,7 +54,7 @@ def records(text: str) -> Records:
     for line in text.splitlines():
         kind, *words = line.split()
         match kind:
-            case "flow" | "queue" | "delay":
+            case "flow" | "queue" | "delay" | "program":
                 found.values[kind, int(words[0])] = pairs(words[1:])
             case "sender" | "receiver" | "discipline":
                 found.values[kind, int(words[0]), words[1]] = pairs(words[2:])
@@ -72,9 +73,10 @@ def records(text: str) -> Records:
     return found
 
 
-def result(run: RunSpecification, plan: Plan, text: str) -> RunResult:
-    """The frames of a run."""
+def result(run: RunSpecification, plan: Plan, text: str, folder: Path) -> RunResult:
+    """The frames of a run, of which its programs wrote files in a folder."""
     found = records(text)
+    ended = {int(number): values for (kind, number, *_), values in found.values.items() if kind == "program"}
     generated = _generated(run, plan, found)
     flows = [_flow(run, plan, found, number) | generated.of(plan.flows[number]) for number in range(len(plan.flows))]
     measured = plan.queues if run["probe"]["queue_statistics"] else ()
@@ -88,6 +90,8 @@ def result(run: RunSpecification, plan: Plan, text: str) -> RunResult:
         transfers=generated.transfers(),
         events=_sum(found, "total_arrivals", "queue"),
         data_packets_delivered=_sum(found, "segments", "receiver", "end"),
+        programs=outcomes.programs(run, ended, folder),
+        files=outcomes.files(run, ended, folder),
     )
 
 

@@ -24,7 +24,10 @@ from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.shaping import Line, Wire
 from sojourn.backends.linux.units import nanoseconds
 from sojourn.scenario.network import PLAIN
+from sojourn.scenario.programs import address
 from sojourn.units import PICOSECONDS
+
+__all__ = ["LinkDevices", "Network", "address", "build", "node"]
 
 #: The namespace between nodes.
 WIRE = "wire"
@@ -113,12 +116,6 @@ class LinkDevices:
 def node(index: int) -> str:
     """The namespace of a node."""
     return f"n{index}"
-
-
-def address(index: int) -> str:
-    """The address of a node."""
-    number = index + 1
-    return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
 
 
 def hardware(index: int) -> bytes:

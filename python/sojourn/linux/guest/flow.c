@@ -281,8 +281,11 @@ static void start(void *(*body)(void *), struct flow *flow, char *stack)
 /* All stacks are one area: to map one more costs as much as there are already (Linux 6.1, arch/um/kernel/tlb.c, flush_tlb_mm). */
 void flows_begin(void)
 {
-	char *stacks = mmap(NULL, 2ul * flow_count * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *stacks;
 
+	if (!flow_count)
+		return;
+	stacks = mmap(NULL, 2ul * flow_count * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (stacks == MAP_FAILED)
 		fail("stacks", strerror(errno));
 	for (struct flow *flow = flows; flow < flows + flow_count; flow++) {

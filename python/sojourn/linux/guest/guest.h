@@ -61,8 +61,15 @@ struct packet {
 	uint32_t options; /* bytes of TCP's options */
 };
 
-/* Ethernet, IP and TCP headers without options, and with all that fit. */
+/*
+ * The flow of packets that programs send. Such a packet has a hash of its addresses and ports as its port, and is told from others by
+ * hashes of its headers and first bytes, which are its number, sequence and acknowledgement.
+ */
+#define OF_PROGRAMS flow_count
+
+/* Ethernet, IP and TCP headers without options, with all that fit, and those of IPv6 with some bytes of what they carry. */
 #define HEADERS (14 + 20 + 20)
+#define HEADERS_AND_MORE (14 + 40 + 32)
 #define LARGEST_HEADERS (14 + 20 + 60)
 
 /* A tap on a device: what it sends, or what it receives. */
@@ -70,7 +77,7 @@ struct tap {
 	int socket;
 	unsigned char *ring;
 	unsigned next, frames, frame; /* how many the ring has, and bytes of one */
-	int outgoing;
+	int outgoing, all; /* whether it sees packets of programs, too */
 	const char *where;
 };
 
@@ -209,6 +216,22 @@ void hold_add(const char *name_space, const char *device, int priority, int coun
 void change_at(Time at, int number);
 Time changes_next(void);
 void changes_until(Time time);
+
+/* The file systems of programs, numbered. */
+void root_make(int number);
+void root_path(char *path, size_t size, int number);
+/* Makes it the caller's, whose mounts are its own; -1 if that fails. */
+int root_enter(int number);
+
+/* Programs: what the plan says of one, whose words are in a file of the host, and which of its files are kept. */
+extern int program_count;
+void program_add(const char *line);
+void program_keep(int number, const char *pattern);
+/* All of them are known. */
+void programs_prepare(void);
+void programs_begin(void);
+/* Waits until all have ended, and tells of them. */
+void programs_end(void);
 
 /* Captures: the headers of what a device sends or receives, in a file of this name. */
 void capture_add(const char *file, const char *name_space, const char *device, int outgoing);

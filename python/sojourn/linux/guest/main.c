@@ -156,6 +156,14 @@ static void read_line(const char *line)
 		capture_add(batch, name, strdup(device), number);
 	} else if (sscanf(line, "counters %15s", name) == 1 && namespace_count < MOST_TAPS) {
 		strcpy(namespaces[namespace_count++], name);
+	} else if (sscanf(line, "root %d", &number) == 1) {
+		root_make(number);
+	} else if (!strncmp(line, "program ", 8)) {
+		program_add(line);
+	} else if (sscanf(line, "keep %d", &number) == 1) {
+		program_keep(number, rest_of(line, 2));
+	} else if (!strcmp(line, "programs")) {
+		programs_prepare();
 	} else if (sscanf(line, "change %15s", name) == 1) {
 		change_add(name, rest_of(line, 2));
 	} else if (sscanf(line, "hold %15s %15s %d %d %d %d", name, device, &number, &count, &size, &rest) == 6) {
@@ -316,6 +324,7 @@ int main(int count, char **arguments)
 	sessions_prepare();
 	origin = (now() / SECOND + 2) * SECOND;
 	flows_begin();
+	programs_begin();
 	sleep_until(origin);
 	changes_until(0);
 	if (connections_interval)
@@ -329,6 +338,7 @@ int main(int count, char **arguments)
 	if (warm_up == 0)
 		report("start");
 	run();
+	programs_end();
 	for (int tap = 0; tap < sent_count; tap++)
 		tap_check(&sent[tap]);
 	for (int tap = 0; tap < received_count; tap++)

@@ -98,17 +98,21 @@ void queue_add(int number, const char *name_space, const char *device, const cha
 	queue = memset(&all[queues++], 0, sizeof *all);
 	queue->number = number;
 	queue->overhead = overhead;
-	queue->first = calloc(flow_count, sizeof *queue->first);
-	queue->lost = calloc(flow_count, sizeof *queue->lost);
+	queue->first = calloc(flow_count + 1, sizeof *queue->first);
+	queue->lost = calloc(flow_count + 1, sizeof *queue->lost);
 	for (int flow = 0; flow < flow_count; flow++) {
 		queue->first[flow] = lines;
 		lines += 2 * shared(&flows[flow]);
 	}
+	if (program_count) {
+		queue->first[OF_PROGRAMS] = lines;
+		lines += SHARED;
+	}
 	queue->lines = calloc(lines, sizeof *queue->lines);
 	for (int line = 0; line < lines; line++)
 		queue->lines[line].end = &queue->lines[line].first;
-	tap_open(&queue->arriving, name_space, mirror, 1, HEADERS);
-	tap_open(&queue->leaving, name_space, device, 1, HEADERS);
+	tap_open(&queue->arriving, name_space, mirror, 1, program_count ? HEADERS_AND_MORE : HEADERS);
+	tap_open(&queue->leaving, name_space, device, 1, program_count ? HEADERS_AND_MORE : HEADERS);
 	queue->device = if_nametoindex(device);
 	queue->netlink = open_netlink(device);
 	enter(wire_space);
@@ -126,8 +130,11 @@ void queue_late(int number, const char *name_space, const char *device)
 static struct line *line_of(struct queue *queue, const struct packet *packet)
 {
 	const struct flow *flow = &flows[packet->flow];
-	int place = packet->port % shared(flow);
+	int place;
 
+	if (packet->flow == OF_PROGRAMS)
+		return &queue->lines[queue->first[OF_PROGRAMS] + packet->port % SHARED];
+	place = packet->port % shared(flow);
 	return &queue->lines[queue->first[packet->flow] + 2 * place + (packet->source == flow->source_address)];
 }
 

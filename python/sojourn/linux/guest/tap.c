@@ -45,6 +45,7 @@ void tap_open(struct tap *tap, const char *name_space, const char *device, int o
 	enter(name_space);
 	tap->where = device;
 	tap->outgoing = outgoing;
+	tap->all = captured == HEADERS_AND_MORE;
 	tap->next = 0;
 	tap->frame = frame;
 	tap->frames = frames;
@@ -66,7 +67,49 @@ int tap_wants(const struct tap *tap, const struct tpacket2_hdr *header)
 {
 	const struct sockaddr_ll *link = (const void *)((const char *)header + TPACKET_ALIGN(sizeof *header));
 
-	return (link->sll_pkttype == PACKET_OUTGOING) == tap->outgoing && link->sll_protocol == htons(ETH_P_IP);
+	return (link->sll_pkttype == PACKET_OUTGOING) == tap->outgoing &&
+	       (link->sll_protocol == htons(ETH_P_IP) || (tap->all && link->sll_protocol == htons(ETH_P_IPV6)));
+}
+
+/* FNV-1a (RFC 9923, section 2). */
+static uint64_t hashed(uint64_t hash, const unsigned char *bytes, size_t count)
+{
+	while (count--)
+		hash = (hash ^ *bytes++) * 0x100000001b3;
+	return hash;
+}
+
+/* A packet of a program: of its IP header counts what no hop changes. */
+static int of_program(const struct tpacket2_hdr *header, struct packet *packet)
+{
+	const unsigned char *bytes = (const unsigned char *)header + header->tp_net;
+	unsigned present = header->tp_snaplen - (header->tp_net - header->tp_mac), rest, addresses, length;
+	uint64_t hash = 0xcbf29ce484222325, flow;
+
+	if (*bytes >> 4 == 4) {
+		rest = 4 * (*bytes & 15);
+		addresses = 12, length = 8;
+		hash = hashed(hash, bytes + 2, 6); /* length, identification, fragment */
+		packet->protocol = bytes[9];
+	} else {
+		rest = 40;
+		addresses = 8, length = 32;
+		hash = hashed(hash, bytes + 4, 2);
+		packet->protocol = bytes[6];
+	}
+	if (present < rest + 4)
+		return 0;
+	flow = hashed(hashed(0xcbf29ce484222325, bytes + addresses, length), bytes + rest, 4);
+	hash = hashed(hash ^ flow, bytes + rest, present - rest);
+	packet->time = (Time)header->tp_sec * 1000000000 + header->tp_nsec;
+	packet->length = header->tp_len;
+	packet->flow = OF_PROGRAMS;
+	packet->port = (uint16_t)(flow ^ flow >> 16 ^ flow >> 32 ^ flow >> 48);
+	packet->identification = (uint16_t)hash;
+	packet->sequence = (uint32_t)(hash >> 16);
+	packet->acknowledgement = (uint32_t)(hash >> 32);
+	packet->source = packet->target = packet->payload = packet->options = packet->flags = 0;
+	return 1;
 }
 
 static int understood(const struct tap *tap, const struct tpacket2_hdr *header, struct packet *packet)
@@ -74,8 +117,10 @@ static int understood(const struct tap *tap, const struct tpacket2_hdr *header, 
 	const struct iphdr *ip = (const void *)((const char *)header + header->tp_net);
 	const struct tcphdr *tcp = (const void *)(ip + 1);
 
-	if (!tap_wants(tap, header) || ip->ihl != 5)
+	if (!tap_wants(tap, header))
 		return 0;
+	if (ip->version != 4 || ip->ihl != 5)
+		return tap->all && of_program(header, packet);
 	packet->time = (Time)header->tp_sec * 1000000000 + header->tp_nsec;
 	packet->length = header->tp_len;
 	packet->identification = ntohs(ip->id);
@@ -89,7 +134,7 @@ static int understood(const struct tap *tap, const struct tpacket2_hdr *header, 
 		packet->port = ntohs(tcp->dest);
 	}
 	if (packet->flow < 0 || packet->flow >= flow_count)
-		return 0;
+		return tap->all && of_program(header, packet);
 	if (ip->protocol == IPPROTO_TCP) {
 		packet->sequence = ntohl(tcp->seq);
 		packet->acknowledgement = ntohl(tcp->ack_seq);

@@ -1,0 +1,107 @@
+"""Programs of a run, as its guest takes them: what they see, their commands, and the network between their hosts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
+
+from sojourn import catalogue
+from sojourn.backends.linux import interfaces
+from sojourn.backends.linux.interfaces import second_address
+from sojourn.backends.linux.topology import LinkDevices, Network, address, node
+from sojourn.backends.linux.units import nanoseconds
+from sojourn.specification import Json, RunSpecification
+
+#: What programs need besides the guest itself, in MiB: their memory, and files that they write or that are read for them.
+MEMORY = 2048
+
+#: The largest packets of Ethernet, which programs expect.
+MTU = 1500
+
+#: What programs have in their environment. Nothing of the caller's is there.
+ENVIRONMENT = {
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": "/tmp",
+    "LANG": "C.UTF-8",
+    "TERM": "dumb",
+}
+
+#: The profile whose flow stands for what programs send: only its route matters.
+_PROFILE, _CONTROL = "linux-6", "newreno"
+
+#: The root of programs that have none of their own: the machine's file system.
+_MACHINE = "/"
+
+
+def hosts(programs: Sequence[Json]) -> list[int]:
+    """The hosts of programs, each once."""
+    return sorted({program["host"] for program in programs})
+
+
+def with_routes(run: RunSpecification, programs: Sequence[Json]) -> RunSpecification:
+    """The run with a flow for each way between hosts of programs: they have its routes, and limits in BDP are of its RTT."""
+    if not programs:
+        return run
+    known = catalogue.load()
+    stack = known.profile(_PROFILE).settings_with(known.congestion_control(_CONTROL))
+    source = {"name": _CONTROL, "slow_start": "standard", "parameters": {}, "stack": len(run["stacks"])}
+    alike = {"count": 1, "group": "programs", "start": 0, "start_within": 0, "stop": None, "size": None, "source": source}
+    ways = [{**alike, "from": origin, "to": target} for origin, target in permutations(hosts(programs), 2)]
+    return {**run, "stacks": [*run["stacks"], stack], "flows": [*run["flows"], *ways]}
+
+
+def add_second_protocol(
+    network: Network, run: RunSpecification, paths: Mapping[tuple[int, int], list[int]], devices: Sequence[LinkDevices]
+) -> None:
+    """Addresses and routes of IPv6 beside those of IPv4."""
+    for index in range(len(run["nodes"])):
+        network.send(node(index), "address", interfaces.address(second_address(index)))
+    known: set[tuple[int, int]] = set()
+    for (_, target), path in paths.items():
+        for index in path:
+            hop = run["links"][index]["from"]
+            if (hop, target) not in known:
+                known.add((hop, target))
+                device = network.number(devices[index].out)
+                network.send(node(hop), "route", interfaces.route(second_address(target), device, second_address(hop), {}))
+
+
+def _roots(programs: Sequence[Json]) -> list[str]:
+    return list(dict.fromkeys(program["root"] or _MACHINE for program in programs))
+
+
+def seen(programs: Sequence[Json]) -> dict[str, str]:
+    """Links for the run's folder: the roots of programs and the scenario's folder."""
+    if not programs:
+        return {}
+    return {f"root-{number}": root for number, root in enumerate(_roots(programs))} | {"scenario": programs[0]["folder"]}
+
+
+def lines(run: RunSpecification, programs: Sequence[Json]) -> Iterator[str]:
+    """Lines of the guest's plan."""
+    roots = _roots(programs)
+    yield from (f"root {number}" for number in range(len(roots)))
+    if programs:
+        forwarding = "/proc/sys/net/ipv6/conf/all/forwarding 1"
+        yield from (f"set {node(index)} {forwarding}" for index in range(len(run["nodes"])))
+        allowed = "/proc/sys/net/ipv4/ping_group_range 0 2147483647"
+        yield from (f"set {node(index)} {allowed}" for index in hosts(programs))
+    for number, program in enumerate(programs):
+        stop = run["duration"] if program["stop"] is None else program["stop"]
+        root = roots.index(program["root"] or _MACHINE)
+        yield f"program {number} {root} {node(program['host'])} {nanoseconds(program['start'])} {nanoseconds(stop)}"
+        yield from (f"keep {number} {pattern}" for pattern in program["keep"])
+    if programs:
+        yield "programs"
+
+
+def files(run: RunSpecification, programs: Sequence[Json]) -> dict[str, str]:
+    """Files for the guest: the names of hosts, and the words of each program."""
+    if not programs:
+        return {}
+    words = ((index, name) for index, name in enumerate(run["nodes"]) if name.split() == [name])
+    names = "".join(f"{address(index)}\t{name}\n{second_address(index)}\t{name}\n" for index, name in words)
+    found = {"hosts": f"127.0.0.1\tlocalhost\n::1\tlocalhost\n{names}"}
+    for number, program in enumerate(programs):
+        environment = {**ENVIRONMENT, **program["environment"]}
+        parts = [*program["command"], "", *(f"{name}={value}" for name, value in environment.items()), ""]
+        found[f"program-{number}"] = "".join(f"{word}\0" for word in parts)
+    return found

@@ -1,0 +1,32 @@
+"""What programs wrote, and their files that are kept: beside the frames, in a folder for each run."""
+
+import os
+import shutil
+from pathlib import Path
+
+from sojourn.analysis.records import Record
+from sojourn.store.files import flush
+
+#: The folder in a directory of results.
+FOLDER = "programs"
+
+
+def folder(directory: Path, key: str) -> Path:
+    """The folder of a run."""
+    return directory / FOLDER / key
+
+
+def write(directory: Path, record: Record) -> None:
+    """Writes the files of a run, whole or not at all; those that are there are as they were."""
+    target = folder(directory, record.key)
+    if not record.files or target.exists():
+        return
+    unfinished = target.with_name(f"unfinished-{os.getpid()}")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    for path, content in record.files.items():
+        file = unfinished / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        flush(file)
+    unfinished.rename(target)
+    flush(target.parent)
