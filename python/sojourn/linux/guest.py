@@ -14,6 +14,7 @@ from sojourn.linux.archive import Entry
 PROGRAM = (
     *("main.c", "network.c", "flow.c", "seen.c", "session.c", "queue.c", "changes.c", "tap.c", "capture.c"),
     *("programs.c", "roots.c"),
+    *("costs.c", "limits.c"),
 )
 HEADERS = ("guest.h",)
 

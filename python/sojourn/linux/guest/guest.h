@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 typedef int64_t Time;
 
@@ -237,5 +238,19 @@ void programs_end(void);
 void capture_add(const char *file, const char *name_space, const char *device, int outgoing);
 void captures_drain(void);
 void captures_end(void);
+
+/* To be called last before `exec` in a program that is supervised: it waits for that. */
+void costs_await(void);
+/*
+ * Has each system call of a child, and of what it starts, take so much time. Returns when none of them is left; says when the child has
+ * ended, with the status that waitpid(2) gives. All signals are blocked from here on.
+ */
+void costs_supervise(pid_t program, Time of_call, void (*ended)(int status));
+
+/* Limits of what programs may do to the guest: they are set before programs start, and looked after at times of the run. */
+void limits_begin(void);
+void limits_look(Time time);
+/* Between two looks. */
+#define LIMITS_LOOK 100000000ll
 
 #endif
