@@ -12,11 +12,11 @@ from sojourn.linux.archive import Entry
 
 #: Sojourn's program, of these files.
 PROGRAM = (
-    *("main.c", "network.c", "flow.c", "seen.c", "session.c", "queue.c", "changes.c", "tap.c", "capture.c"),
-    *("programs.c", "roots.c"),
-    *("costs.c", "limits.c"),
+    *("main.c", "network.c", "flow.c", "seen.c", "session.c", "queue.c", "changes.c", "tap.c", "capture.c", "delays.c"),
+    *("programs.c", "roots.c", "costs.c", "limits.c"),
+    *("observed.c", "sight.c", "waiting.c", "stream.c", "sockets.c"),
 )
-HEADERS = ("guest.h",)
+HEADERS = ("guest.h", "observed.h")
 
 #: Folders that exist before anything is mounted.
 FOLDERS = ("bin", "dev", "host", "proc", "sys", "tmp", "usr", "usr/bin")

@@ -178,7 +178,8 @@ def pairs(words: list[str]) -> Values:
     return dict(zip(words[::2], words[1::2], strict=True))
 
 
-def _seconds(values: Values, name: str) -> float | None:
+def seconds(values: Values, name: str) -> float | None:
+    """One of the times, if it is there."""
     return int(values[name]) / NANOSECONDS if name in values else None
 
 
@@ -200,8 +201,7 @@ def _flow(run: RunSpecification, plan: Plan, found: Records, number: int) -> dic
     sender_before, sender = (found.values.get(("sender", number, when)) for when in ("start", "end"))
     receiver_before, receiver = (found.values.get(("receiver", number, when)) for when in ("start", "end"))
     unit, scale = ("bytes", 1) if flow.is_tcp else ("segments", entry["source"]["parameters"].get("packet_size", 0))
-    samples = int(seen["samples"])
-    completed, established = _seconds(seen, "completed"), _seconds(seen, "established")
+    completed, established = seconds(seen, "completed"), seconds(seen, "established")
     stopped = flow.stop / NANOSECONDS if flow.stop and completed is None else None
     return {
         "flow": number,
@@ -209,7 +209,7 @@ def _flow(run: RunSpecification, plan: Plan, found: Records, number: int) -> dic
         "sender": run["nodes"][entry["from"]],
         "receiver": run["nodes"][entry["to"]],
         "algorithm": entry["source"]["name"],
-        "start": _seconds(seen, "start") if flow.is_tcp else flow.start / NANOSECONDS,
+        "start": seconds(seen, "start") if flow.is_tcp else flow.start / NANOSECONDS,
         "established": established,
         "completed": completed,
         "stopped": stopped,
@@ -224,17 +224,25 @@ def _flow(run: RunSpecification, plan: Plan, found: Records, number: int) -> dic
         "mark_reductions": None if flow.is_tcp else 0,
         "undone_reductions": None if flow.is_tcp else 0,
         **{name: _limited(sender_before, sender, name) if flow.is_tcp else None for name in ("rwnd_limited", "sndbuf_limited")},
-        **_delays(found.values.get(("delay", number)), found.bins.get(("delays", number), {})),
+        **delays(found.values.get(("delay", number)), found.bins.get(("delays", number), {})),
         "long_lived": flow.is_long_lived,
-        "rtt_samples": samples,
-        "rtt_mean": float(seen["rtt_sum"]) / samples / NANOSECONDS if samples else None,
-        "rtt_min": _seconds(seen, "rtt_min"),
-        "rtt_max": _seconds(seen, "rtt_max"),
+        **rtts(seen),
     }
 
 
-def _delays(seen: Values | None, bins: Mapping[int, int]) -> dict[str, Any]:
-    """The one-way delays of a flow's packets; those of connections are not measured."""
+def rtts(seen: Values) -> dict[str, Any]:
+    """The RTT samples of a connection."""
+    samples = int(seen["samples"])
+    return {
+        "rtt_samples": samples,
+        "rtt_mean": float(seen["rtt_sum"]) / samples / NANOSECONDS if samples else None,
+        "rtt_min": seconds(seen, "rtt_min"),
+        "rtt_max": seconds(seen, "rtt_max"),
+    }
+
+
+def delays(seen: Values | None, bins: Mapping[int, int]) -> dict[str, Any]:
+    """The one-way delays of a flow's packets; those of the scenario's connections are not measured."""
     if seen is None:
         return {"delay_samples": 0}
     samples, differences, longest = int(seen["samples"]), int(seen["differences"]), int(seen["max"]) / NANOSECONDS

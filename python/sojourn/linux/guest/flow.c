@@ -22,14 +22,6 @@
 /* More than any link carries: a limit makes the kernel pace, this one does not slow it (socket(7), SO_MAX_PACING_RATE). */
 #define UNLIMITED_PACE (1ull << 50)
 
-/* One-way delays of the packets that arrived in the window. */
-struct delays {
-	uint64_t packets, differences;
-	double sum, difference_sum;
-	Time least, most, previous;
-	uint64_t bins[BINS];
-};
-
 /*
  * What a datagram begins with: its number in the flow and when it was sent, in s and us, as iperf 2 writes them (struct
  * UDP_datagram of its payloads.h), and the ns that are left. In network order, since the run began.
@@ -86,10 +78,8 @@ static void open_udp(struct flow *flow, struct sockaddr_in *own)
 {
 	int buffer = 1 << 30;
 
-	if (flow->payload >= sizeof(struct datagram)) {
-		flow->delays = calloc(1, sizeof *flow->delays);
-		flow->delays->previous = NEVER;
-	}
+	if (flow->payload >= sizeof(struct datagram))
+		flow->delays = delays_new();
 	enter(flow->receiver);
 	flow->accepted = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	set(flow->accepted, SOL_SOCKET, SO_RCVBUFFORCE, &buffer, sizeof buffer, "SO_RCVBUFFORCE");
@@ -233,26 +223,6 @@ static void *send_udp(void *given)
 	return NULL;
 }
 
-static void delayed(struct delays *delays, Time sent)
-{
-	Time arrival = now(), delay = arrival - sent, difference = llabs(delay - delays->previous);
-	int first = delays->previous == NEVER;
-
-	delays->previous = delay;
-	if (arrival < origin + warm_up)
-		return;
-	if (!delays->packets++ || delay < delays->least)
-		delays->least = delay;
-	if (delay > delays->most)
-		delays->most = delay;
-	delays->sum += delay;
-	delays->bins[bin_of(delay)]++;
-	if (!first) {
-		delays->differences++;
-		delays->difference_sum += difference;
-	}
-}
-
 static void *receive_udp(void *given)
 {
 	struct flow *flow = given;
@@ -261,7 +231,7 @@ static void *receive_udp(void *given)
 	while (recv(flow->accepted, &packet, sizeof packet, MSG_TRUNC) >= 0) {
 		flow->received++;
 		if (flow->delays)
-			delayed(flow->delays, origin + stamped(&packet));
+			delays_add(flow->delays, origin + stamped(&packet), now());
 	}
 	return NULL;
 }
@@ -458,16 +428,6 @@ static void moment(const char *name, Time time)
 		fprintf(output, " %s %lld", name, (long long)(time - origin));
 }
 
-static void report_delays(int number, const struct delays *delays)
-{
-	if (!delays || !delays->packets)
-		return;
-	fprintf(output, "delay %d samples %llu sum %.0f min %lld max %lld differences %llu difference_sum %.0f\n", number,
-		(unsigned long long)delays->packets, delays->sum, (long long)delays->least, (long long)delays->most,
-		(unsigned long long)delays->differences, delays->difference_sum);
-	bins_report("delays", number, delays->bins);
-}
-
 void flows_end(void)
 {
 	for (struct flow *flow = flows; flow < flows + flow_count; flow++) {
@@ -481,6 +441,6 @@ void flows_end(void)
 			fprintf(output, " rtt_sum %.0f rtt_min %lld rtt_max %lld", flow->samples.sum, (long long)flow->samples.least,
 				(long long)flow->samples.most);
 		fprintf(output, "\n");
-		report_delays(flow->number, flow->delays);
+		delays_report("delay", "delays", flow->number, flow->delays);
 	}
 }

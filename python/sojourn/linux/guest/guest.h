@@ -48,6 +48,13 @@ int bin_of(Time time);
 /* Writes the bins that have something: what they are of, their numbers and counts. */
 void bins_report(const char *what, int number, const uint64_t *bins);
 
+/* One-way delays of a direction's packets. */
+struct delays;
+struct delays *delays_new(void);
+void delays_add(struct delays *delays, Time sent, Time arrival);
+/* Writes them, and their bins, if there are any. */
+void delays_report(const char *what, const char *bins, int number, const struct delays *delays);
+
 /* A packet that a tap has seen. */
 struct packet {
 	Time time;
@@ -91,6 +98,11 @@ void tap_release(struct tap *tap);
 int tap_wants(const struct tap *tap, const struct tpacket2_hdr *header);
 /* The next packet of a flow; 0 if there is none yet. */
 int tap_next(struct tap *tap, struct packet *packet);
+/* A tap that sees packets of whatever protocol, and before each what it is to be cut into, or was merged of. */
+void tap_open_whole(struct tap *tap, const char *name_space, const char *device, int outgoing);
+/* When a packet passed the device, and which way. */
+Time tap_time(const struct tpacket2_hdr *header);
+int tap_leaves(const struct tpacket2_hdr *header);
 /* Fails the run if the tap has missed a packet. */
 void tap_check(struct tap *tap);
 
@@ -206,6 +218,19 @@ struct seen *group_direction(const struct flow *flow, uint16_t port, uint32_t so
 void group_report(const struct flow *flow, const char *when);
 /* When the first connection of a group began and was established. */
 void group_times(const struct flow *flow, Time *began, Time *established);
+
+/*
+ * Connections and datagrams of whoever makes them, as packets tell: hosts that are looked at, where their packets leave and arrive, and
+ * what the kernel says of their sockets.
+ */
+void observed_host(const char *name_space);
+void observed_tap(const char *name_space, const char *device, int outgoing);
+/* The plan's own flows too. */
+void observed_flows(void);
+void observed_drain(void);
+void observed_report(const char *when);
+void observed_series(Time moment);
+void observed_end(void);
 
 /* Reads all that taps have seen. */
 void drain(void);

@@ -154,6 +154,14 @@ static void read_line(const char *line)
 		tap_open(&received[received_count++], name, strdup(device), 0, HEADERS);
 	} else if (sscanf(line, "capture %63s %15s %15s %d", batch, name, device, &number) == 4) {
 		capture_add(batch, name, strdup(device), number);
+	} else if (sscanf(line, "observe-sent %15s %15s", name, device) == 2) {
+		observed_tap(name, strdup(device), 1);
+	} else if (sscanf(line, "observe-received %15s %15s", name, device) == 2) {
+		observed_tap(name, strdup(device), 0);
+	} else if (!strcmp(line, "observe-flows")) {
+		observed_flows();
+	} else if (sscanf(line, "observe %15s", name) == 1) {
+		observed_host(name);
 	} else if (sscanf(line, "counters %15s", name) == 1 && namespace_count < MOST_TAPS) {
 		strcpy(namespaces[namespace_count++], name);
 	} else if (sscanf(line, "root %d", &number) == 1) {
@@ -200,6 +208,7 @@ void drain(void)
 			flows_acknowledged(&packet);
 	queues_drain();
 	captures_drain();
+	observed_drain();
 }
 
 /* What TCP counts in a host (proc_pid_net(5)): names in one line, numbers in the next. */
@@ -228,6 +237,7 @@ static void report(const char *when)
 	flows_report(when);
 	queues_report(when);
 	report_counters(when);
+	observed_report(when);
 }
 
 static FILE *opened(const char *name)
@@ -296,8 +306,10 @@ static void run(void)
 		}
 		if (queue_interval && time % queue_interval == 0 && time < duration)
 			queues_series(time);
-		if (flow_interval && time % flow_interval == 0 && time < duration)
+		if (flow_interval && time % flow_interval == 0 && time < duration) {
 			flows_series(time);
+			observed_series(time);
+		}
 		if (time % LOOK == 0)
 			queues_sample(time > warm_up);
 		if (connections && time % connections_interval == 0)
@@ -346,6 +358,7 @@ int main(int count, char **arguments)
 	flows_end();
 	queues_end();
 	captures_end();
+	observed_end();
 	if (connections && fclose(connections))
 		fail("connections", strerror(errno));
 	fprintf(output, "done\n");

@@ -32,7 +32,7 @@ static unsigned frames_in(const char *name_space)
 	return (FRAMES + FRAMES_OF_FLOW * (ends ? ends : (unsigned)flow_count)) / 512 * 512;
 }
 
-void tap_open(struct tap *tap, const char *name_space, const char *device, int outgoing, unsigned captured)
+static void open_ring(struct tap *tap, const char *name_space, const char *device, int outgoing, unsigned captured, int with_segments)
 {
 	unsigned frame = captured > HEADERS ? LARGER_FRAME : FRAME;
 	struct sock_filter code[] = { { BPF_RET | BPF_K, 0, 0, captured } };
@@ -55,6 +55,7 @@ void tap_open(struct tap *tap, const char *name_space, const char *device, int o
 		fail("tap", device);
 	if (setsockopt(tap->socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter) ||
 	    setsockopt(tap->socket, SOL_PACKET, PACKET_VERSION, &version, sizeof version) ||
+	    (with_segments && setsockopt(tap->socket, SOL_PACKET, PACKET_VNET_HDR, &one, sizeof one)) ||
 	    (!outgoing && setsockopt(tap->socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof one)) ||
 	    setsockopt(tap->socket, SOL_PACKET, PACKET_RX_RING, &ring, sizeof ring))
 		fail("ring", device);
@@ -63,12 +64,37 @@ void tap_open(struct tap *tap, const char *name_space, const char *device, int o
 		fail("bind", device);
 }
 
+void tap_open(struct tap *tap, const char *name_space, const char *device, int outgoing, unsigned captured)
+{
+	open_ring(tap, name_space, device, outgoing, captured, 0);
+}
+
+void tap_open_whole(struct tap *tap, const char *name_space, const char *device, int outgoing)
+{
+	open_ring(tap, name_space, device, outgoing, LARGER_FRAME, 1);
+}
+
+static const struct sockaddr_ll *link_of(const struct tpacket2_hdr *header)
+{
+	return (const void *)((const char *)header + TPACKET_ALIGN(sizeof *header));
+}
+
+Time tap_time(const struct tpacket2_hdr *header)
+{
+	return (Time)header->tp_sec * 1000000000 + header->tp_nsec;
+}
+
+int tap_leaves(const struct tpacket2_hdr *header)
+{
+	return link_of(header)->sll_pkttype == PACKET_OUTGOING;
+}
+
 int tap_wants(const struct tap *tap, const struct tpacket2_hdr *header)
 {
-	const struct sockaddr_ll *link = (const void *)((const char *)header + TPACKET_ALIGN(sizeof *header));
+	uint16_t protocol = link_of(header)->sll_protocol;
 
-	return (link->sll_pkttype == PACKET_OUTGOING) == tap->outgoing &&
-	       (link->sll_protocol == htons(ETH_P_IP) || (tap->all && link->sll_protocol == htons(ETH_P_IPV6)));
+	return tap_leaves(header) == tap->outgoing &&
+	       (protocol == htons(ETH_P_IP) || (tap->all && protocol == htons(ETH_P_IPV6)));
 }
 
 /* FNV-1a (RFC 9923, section 2). */
@@ -101,7 +127,7 @@ static int of_program(const struct tpacket2_hdr *header, struct packet *packet)
 		return 0;
 	flow = hashed(hashed(0xcbf29ce484222325, bytes + addresses, length), bytes + rest, 4);
 	hash = hashed(hash ^ flow, bytes + rest, present - rest);
-	packet->time = (Time)header->tp_sec * 1000000000 + header->tp_nsec;
+	packet->time = tap_time(header);
 	packet->length = header->tp_len;
 	packet->flow = OF_PROGRAMS;
 	packet->port = (uint16_t)(flow ^ flow >> 16 ^ flow >> 32 ^ flow >> 48);
@@ -121,7 +147,7 @@ static int understood(const struct tap *tap, const struct tpacket2_hdr *header, 
 		return 0;
 	if (ip->version != 4 || ip->ihl != 5)
 		return tap->all && of_program(header, packet);
-	packet->time = (Time)header->tp_sec * 1000000000 + header->tp_nsec;
+	packet->time = tap_time(header);
 	packet->length = header->tp_len;
 	packet->identification = ntohs(ip->id);
 	packet->protocol = ip->protocol;
