@@ -236,11 +236,11 @@ def _long(frames: Sequence[pl.DataFrame], kind: str, which: str) -> pl.DataFrame
 
 
 def _never_established(algorithms: Sequence[str], seen: Observation) -> int:
-    """TCP flows whose SYN was never answered; rate-based sources open no connection."""
+    """TCP flows whose SYN was never answered; rate-based sources, and who sends datagrams, open no connection."""
     never = np.isnan(seen.flows["established"])
     if not never.any():
         return 0
-    rate_based = {control.name for control in catalogue.load().congestion_controls if control.rate_based}
+    rate_based = {control.name for control in catalogue.load().congestion_controls if control.rate_based} | {*backend.DATAGRAMS}
     return sum(algorithms[flow] not in rate_based for flow in np.flatnonzero(never).tolist())
 
 

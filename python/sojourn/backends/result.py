@@ -24,6 +24,9 @@ FLOWS, QUEUES, QUEUE_SERIES, FLOW_SERIES, TRANSFERS, RECORDED = FRAMES.values()
 #: The frame of a run's programs, which a simulator does not have.
 PROGRAMS = as_schema(COLUMNS["programs"])
 
+#: What flows of datagrams that programs sent have for an algorithm: they have no connection that the network knows.
+DATAGRAMS = ("udp", "quic")
+
 
 @dataclass(frozen=True)
 class RunResult:

@@ -1,8 +1,8 @@
-"""Flows that programs made, as the guest saw them: connections of TCP, and datagrams of UDP and QUIC by their addresses and ports.
+"""Flows that programs made, as the guest saw them: connections of TCP, and datagrams of UDP and QUIC by addresses and ports.
 
 The guest looks at the packets of hosts, where they leave and where they arrive, and asks the kernel of their sockets (observed.c,
-sockets.c). A connection is a flow in the direction in which it carried more; datagrams are a flow in each direction. Such flows follow
-those of the scenario, in the order in which they began.
+sockets.c). A connection is a flow in the direction in which it carried more; datagrams are a flow in each direction. Such flows
+follow those of the scenario, in the order in which they began.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,12 +12,16 @@ from typing import Any
 import polars as pl
 
 from sojourn.backends.linux import reading
+from sojourn.backends.linux.algorithms import MODULES
 from sojourn.backends.linux.topology import LinkDevices, node
 from sojourn.backends.linux.units import NANOSECONDS
 from sojourn.backends.result import FLOW_SERIES, FLOWS, RunResult, frame
 from sojourn.specification import RunSpecification
 
 TCP = "tcp"
+
+#: Congestion controls of Linux by our names.
+_NAMES = {module.name: name for name, module in MODULES.items()}
 
 #: Each conversation has two directions, whose numbers are twice its own, and one more.
 _DIRECTIONS = 2
@@ -124,7 +128,7 @@ def _flow(run: RunSpecification, found: Records, conversation: int, end: int) ->
         "flow_group": _label(run, protocol, places, end),
         "sender": run["nodes"][places[end][0]],
         "receiver": run["nodes"][places[1 - end][0]],
-        "algorithm": way.get("algorithm", protocol),
+        "algorithm": _NAMES.get(way.get("algorithm", protocol), way.get("algorithm", protocol)),
         "start": _start(found, conversation, end) / NANOSECONDS,
         "established": reading.seconds(whole, "established"),
         "completed": completed,
@@ -154,7 +158,7 @@ def _label(run: RunSpecification, protocol: str, places: Sequence[tuple[int, int
     names = [run["nodes"][host] for host, _ in places]
     if places[1][1]:
         names[1] = f"{names[1]}:{places[1][1]}"
-    return f"{protocol} {names[end]} > {names[1 - end]}"
+    return f"{protocol} {names[end]}-{names[1 - end]}"
 
 
 def _count(values: Mapping[str, str], name: str) -> int | None:

@@ -74,6 +74,23 @@ static int after(uint32_t one, uint32_t other)
 	return (int32_t)(one - other) > 0;
 }
 
+/* An address by which others know a host: not one of its own network or link. */
+static int address_read(const struct sockaddr *given, unsigned char *address)
+{
+	if (given->sa_family == AF_INET6) {
+		const struct in6_addr *own = &((const struct sockaddr_in6 *)given)->sin6_addr;
+
+		memcpy(address, own, 16);
+		return !IN6_IS_ADDR_LOOPBACK(own) && !IN6_IS_ADDR_LINKLOCAL(own);
+	}
+	if (given->sa_family != AF_INET)
+		return 0;
+	memset(address, 0, 16);
+	address[10] = address[11] = 0xff;
+	memcpy(address + 12, &((const struct sockaddr_in *)given)->sin_addr, 4);
+	return address[12] != IN_LOOPBACKNET;
+}
+
 void observed_host(const char *name_space)
 {
 	struct host *host = &hosts[host_count];
@@ -86,19 +103,12 @@ void observed_host(const char *name_space)
 	if (getifaddrs(&first))
 		fail("addresses", name_space);
 	for (const struct ifaddrs *each = first; each; each = each->ifa_next) {
-		unsigned char *address;
+		unsigned char address[16];
 
-		if (!each->ifa_addr || (each->ifa_addr->sa_family != AF_INET && each->ifa_addr->sa_family != AF_INET6))
+		if (!each->ifa_addr || !address_read(each->ifa_addr, address))
 			continue;
 		host->addresses = realloc(host->addresses, (host->count + 1) * sizeof *host->addresses);
-		address = host->addresses[host->count++];
-		if (each->ifa_addr->sa_family == AF_INET6) {
-			memcpy(address, &((const struct sockaddr_in6 *)each->ifa_addr)->sin6_addr, 16);
-			continue;
-		}
-		memset(address, 0, 16);
-		address[10] = address[11] = 0xff;
-		memcpy(address + 12, &((const struct sockaddr_in *)each->ifa_addr)->sin_addr, 4);
+		memcpy(host->addresses[host->count++], address, sizeof address);
 	}
 	freeifaddrs(first);
 }
