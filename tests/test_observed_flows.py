@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from conftest import scenario_data
-from sojourn.backends.linux import machine, observed, reading, topology
+from sojourn.backends.linux import machine, observed, observing, reading, topology
 from sojourn.backends.linux import plan as planning
 from sojourn.backends.linux.backend import Linux
 from sojourn.backends.linux.limits import Limitations
@@ -33,7 +33,7 @@ on_a_kernel = [
     pytest.mark.skipif(not KERNELS, reason="no Linux kernel is built by this version; `sojourn linux build` makes one"),
 ]
 
-NODES = {"nodes": ["a", "router", "b"]}
+NODES: Any = {"nodes": ["a", "router", "b"]}
 
 #: What a guest wrote: a download of 30 kB, a connection to a closed port, and datagrams of QUIC both ways.
 RESULT = """
@@ -59,8 +59,8 @@ done
 
 def nothing() -> RunResult:
     """Returns the result of a run without flows of its own."""
-    frames = (schema.to_frame() for schema in (FLOWS, QUEUES, QUEUE_SERIES, FLOW_SERIES))
-    return RunResult(*frames, events=0, data_packets_delivered=7)
+    flows, queues, of_queues, of_flows = (schema.to_frame() for schema in (FLOWS, QUEUES, QUEUE_SERIES, FLOW_SERIES))
+    return RunResult(flows, queues, of_queues, of_flows, events=0, data_packets_delivered=7)
 
 
 def test_rows_are_in_the_order_in_which_flows_began() -> None:
@@ -148,7 +148,8 @@ def test_what_arrives_is_found_among_what_was_sent(parts: ctypes.CDLL, data: st.
     way = next(WAYS)
     sent: list[tuple[int, int, int]] = []
     for serial in range(data.draw(st.integers(1, 30))):
-        if sent and data.draw(st.booleans()):
+        arrives: bool = data.draw(st.booleans())
+        if sent and arrives:
             identity, number, _ = data.draw(st.sampled_from(sent))
             alike = [each for each in sent if each[0] == identity]
             numbered = [each for each in alike if number and each[1] == number]
@@ -167,19 +168,19 @@ def test_what_arrives_is_found_among_what_was_sent(parts: ctypes.CDLL, data: st.
     assert not parts.waiting_take(way, 0, 0, None)
 
 
-def observing(run: RunSpecification, patch: pytest.MonkeyPatch) -> None:
+def look_at_all(run: RunSpecification, patch: pytest.MonkeyPatch) -> None:
     """Has plans look at all packets of the hosts ``a`` and ``b``, those of the scenario's own flows too."""
     hosts = [index for index, name in enumerate(run["nodes"]) if name in ("a", "b")]
     build, besides = topology.build, planning._besides
 
     def with_taps(links: Any, nodes: Any, mtu: int, overhead: int, first: dict[int, int], *rest: Any) -> Any:
-        for index in observed.leaving(run, hosts):
+        for index in observing.leaving(run, hosts):
             first.setdefault(index, 0)
         return build(links, nodes, mtu, overhead, first, *rest)
 
     def with_lines(spec: RunSpecification, devices: Sequence[LinkDevices], asked: Besides) -> Iterator[str]:
         yield from besides(spec, list(devices), asked)
-        yield from observed.lines(spec, hosts, devices)
+        yield from observing.lines(spec, hosts, devices)
         yield "observe-flows"
 
     patch.setattr(topology, "build", with_taps)
@@ -191,13 +192,13 @@ def carried_out(scenario: Any, patch: pytest.MonkeyPatch) -> tuple[pl.DataFrame,
     kernel = KERNELS[0]
     run = Cell({}, scenario).specification
     with patch.context() as patched:
-        observing(run, patched)
+        look_at_all(run, patched)
         made = plan(run, Limitations(), kernel.modules, has_accurate_ecn=Linux(kernel.name)._kernel.has_accurate_ecn)
-    with machine.started(kernel, made.files, made.memory, run["seed"], made.answer) as carried:
+    with machine.started(kernel, made, run["seed"]) as carried:
         for _ in carried.looks(run["duration"] / PICOSECONDS, threading.Event()):
             pass
         text = carried.result()
-    own = reading.result(run, made, text)
+    own = reading.result(run, made, text, carried.folder)
     both = observed.added(run, own, text)
     return own.flows, both.flows[own.flows.height :], observed.records(text), both
 

@@ -6,10 +6,10 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sojourn.backends.linux import answers, folders, processors
+from sojourn.backends.linux import answers, folders, processors, runaways
 from sojourn.backends.linux.plan import Plan
 from sojourn.errors import RunCancelled, RunFailed
 from sojourn.linux import cache
@@ -44,6 +44,9 @@ _HINTS = {
 
 RESULT, NETWORK_LOG = "result", "network.log"
 
+#: What the guest says when programs have gone too far.
+_OF_PROGRAMS = "failed programs: "
+
 
 class Machine:
     """A kernel that carries out a plan.
@@ -52,22 +55,28 @@ class Machine:
         folder: what it was given, and what it writes.
     """
 
-    def __init__(self, folder: Path, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, folder: Path, process: subprocess.Popen[bytes], programs: Sequence[str] = ()) -> None:
         self.folder = folder
         self._process = process
+        self._programs = programs
 
     def looks(self, seconds: float, cancelled: threading.Event, interval: float = _LOOK) -> Iterator[None]:
         """Yields every ``interval``, in s, until the kernel has ended, whose run has so many seconds of its own."""
         patience = _LEAST_PATIENCE + _PATIENCE * seconds
         deadline = time.monotonic() + patience
+        watch = runaways.Watch(self.folder, self._process.pid, self._programs) if self._programs else None
         while True:
             try:
                 self._process.wait(interval)
+                if watch is not None:
+                    watch.look()
             except subprocess.TimeoutExpired:
                 if cancelled.is_set():
                     raise RunCancelled("the run was cancelled") from None
                 if time.monotonic() > deadline:
                     raise RunFailed(f"the kernel had not finished after {patience:.0f} s") from None
+                if watch is not None:
+                    watch.look()
                 yield
             else:
                 return
@@ -105,7 +114,7 @@ def started(kernel: Kernel, plan: Plan, seed: int) -> Iterator[Machine]:
                 )
             try:
                 with processors.on_one(process.pid):
-                    yield Machine(folder, process)
+                    yield Machine(folder, process, plan.programs)
             finally:
                 _end(process)
 
@@ -161,6 +170,8 @@ def _result(folder: Path, status: int) -> str:
     text = result.read_text() if result.exists() else ""
     if text.endswith("done\n"):
         return text
+    if _OF_PROGRAMS in text:
+        raise RunFailed(f"programs: {text.rpartition(_OF_PROGRAMS)[2].strip()}")
     last = text.rpartition("failed ")[2].strip() if "failed " in text else ""
     log = folder / NETWORK_LOG
     network = log.read_text().strip() if log.exists() else ""

@@ -5,7 +5,7 @@ sockets.c). A connection is a flow in the direction in which it carried more; da
 follow those of the scenario, in the order in which they began.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,6 @@ import polars as pl
 
 from sojourn.backends.linux import reading
 from sojourn.backends.linux.algorithms import MODULES
-from sojourn.backends.linux.topology import LinkDevices, node
 from sojourn.backends.linux.units import NANOSECONDS
 from sojourn.backends.result import FLOW_SERIES, FLOWS, RunResult, frame
 from sojourn.specification import RunSpecification
@@ -25,23 +24,6 @@ _NAMES = {module.name: name for name, module in MODULES.items()}
 
 #: Each conversation has two directions, whose numbers are twice its own, and one more.
 _DIRECTIONS = 2
-
-
-def leaving(run: RunSpecification, hosts: Iterable[int]) -> list[int]:
-    """The links on which hosts send; of these a device must see each packet before any queue (``topology.build``, ``first``)."""
-    wanted = set(hosts)
-    return [index for index, link in enumerate(run["links"]) if link["from"] in wanted]
-
-
-def lines(run: RunSpecification, hosts: Iterable[int], devices: Sequence[LinkDevices]) -> Iterator[str]:
-    """Lines of the guest's plan that have it look at hosts; they come after those that make the network, and after flows."""
-    wanted = sorted(set(hosts))
-    yield from (f"observe {node(host)}" for host in wanted)
-    for link, own in zip(run["links"], devices, strict=True):
-        if link["from"] in wanted:
-            yield f"observe-sent {own.origin} {own.sees_all}"
-        if link["to"] in wanted:
-            yield f"observe-received {own.target} {own.into}"
 
 
 @dataclass

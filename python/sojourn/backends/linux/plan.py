@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from sojourn import _engine, specification
-from sojourn.backends.linux import algorithms, changes, interfaces, programs, stack, topology, traffic, twins
+from sojourn.backends.linux import algorithms, changes, interfaces, observing, programs, stack, topology, traffic, twins
 from sojourn.backends.linux.algorithms import Added
 from sojourn.backends.linux.answers import Answer
 from sojourn.backends.linux.disciplines import Limit
@@ -71,6 +71,8 @@ class Plan:
     generator: _engine.Generator | None
     #: Links into the run's folder: what its programs may see of the machine, by the links' names.
     seen: Mapping[str, str] = field(default_factory=dict)
+    #: What its programs are called.
+    programs: tuple[str, ...] = ()
 
     @property
     def answer(self) -> Answer | None:
@@ -117,6 +119,9 @@ def plan(
         if first_links.setdefault(paths[ends][0], overhead_of_flow) != overhead_of_flow:
             raise Impossible(f"stack.{chance.SWITCH}", "a sender on Linux takes the same time over the packets of all its flows")
     last_links = {paths[ends][-1] for ends in answered}
+    looked_at = programs.hosts(started)
+    for index in observing.leaving(run, looked_at):
+        first_links.setdefault(index, 0)
     hosts, spaces = _stacks(run, tcp, translate, added, limitations)
     nodes = tuple(node(index) for index in range(len(run["nodes"])))
     nodes += tuple(space for host in hosts.values() for space, _ in host.twins)
@@ -147,6 +152,7 @@ def plan(
         *(_queue(number, devices[index], overhead) for number, index in enumerate(measured)),
         *(f"late {number} {topology.WIRE} {devices[index].late}" for number, index in enumerate(measured) if devices[index].late),
         *seen,
+        *observing.lines(run, looked_at, devices),
         *_besides(run, devices, besides),
         *schedule.lines,
     ]
@@ -159,7 +165,7 @@ def plan(
     memory += math.ceil(_LEAST_MEMORY + _MEMORY_OF_FLOW * len(flows) + _MEMORY_OF_NODE * len(nodes))
     has_transfers = any(flow.is_generated or flow.entry["size"] is not None for flow in flows)
     generator = _engine.Generator(specification.text(run)) if has_transfers else None
-    return Plan(files, memory, flows, measured, senders, generator, programs.seen(started))
+    return Plan(files, memory, flows, measured, senders, generator, programs.seen(started), programs.called(started))
 
 
 def _tapped(flows: tuple[Flow, ...]) -> tuple[list[tuple[tuple[int, int], Flow]], list[tuple[int, int]]]:

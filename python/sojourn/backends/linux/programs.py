@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 
 from sojourn import catalogue
-from sojourn.backends.linux import interfaces
+from sojourn.backends.linux import interfaces, runaways
 from sojourn.backends.linux.interfaces import second_address
 from sojourn.backends.linux.topology import LinkDevices, Network, address, node
 from sojourn.backends.linux.units import nanoseconds
@@ -34,6 +34,11 @@ _MACHINE = "/"
 def hosts(programs: Sequence[Json]) -> list[int]:
     """The hosts of programs, each once."""
     return sorted({program["host"] for program in programs})
+
+
+def called(programs: Sequence[Json]) -> tuple[str, ...]:
+    """What programs are called, in their order."""
+    return tuple(program["name"] for program in programs)
 
 
 def with_routes(run: RunSpecification, programs: Sequence[Json]) -> RunSpecification:
@@ -87,7 +92,8 @@ def lines(run: RunSpecification, programs: Sequence[Json]) -> Iterator[str]:
     for number, program in enumerate(programs):
         stop = run["duration"] if program["stop"] is None else program["stop"]
         root = roots.index(program["root"] or _MACHINE)
-        yield f"program {number} {root} {node(program['host'])} {nanoseconds(program['start'])} {nanoseconds(stop)}"
+        times = " ".join(str(nanoseconds(time)) for time in (program["start"], stop, program["cpu"] or 0))
+        yield f"program {number} {root} {node(program['host'])} {times}"
         yield from (f"keep {number} {pattern}" for pattern in program["keep"])
     if programs:
         yield "programs"
@@ -101,7 +107,7 @@ def files(run: RunSpecification, programs: Sequence[Json]) -> dict[str, str]:
     names = "".join(f"{address(index)}\t{name}\n{second_address(index)}\t{name}\n" for index, name in words)
     found = {"hosts": f"127.0.0.1\tlocalhost\n::1\tlocalhost\n{names}"}
     for number, program in enumerate(programs):
-        environment = {**ENVIRONMENT, **program["environment"]}
+        environment = {**ENVIRONMENT, **program["environment"], runaways.VARIABLE: str(number)}
         parts = [*program["command"], "", *(f"{name}={value}" for name, value in environment.items()), ""]
         found[f"program-{number}"] = "".join(f"{word}\0" for word in parts)
     return found

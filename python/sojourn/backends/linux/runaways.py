@@ -1,6 +1,6 @@
 """Ends runs whose programs run away: they compute and no virtual time passes, or they have filled the guest's memory.
 
-Virtual time passes while all processes wait, when one looks at the clock and when a system call fails. So a program that does nothing
+Virtual time passes while all processes wait, when one looks at the clock and when a system call fails. A program that does none
 of this stops it for ever. The guest tells how far the run is (guest/limits.c). What programs compute meanwhile, the host's kernel
 counts: each process of the guest is one of its own.
 """
@@ -8,7 +8,7 @@ counts: each process of the guest is one of its own.
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sojourn.errors import RunFailed
@@ -39,10 +39,10 @@ class Watch:
     Args:
         folder: that of the run.
         kernel: the process that is the kernel.
-        names: what programs are called, by their numbers.
+        names: what programs are called.
     """
 
-    def __init__(self, folder: Path, kernel: int, names: Mapping[int, str]) -> None:
+    def __init__(self, folder: Path, kernel: int, names: Sequence[str]) -> None:
         self._folder, self._kernel, self._names = folder, kernel, names
         self._time: int | None = None
         #: What was used when time last passed: by all, and by each process.
@@ -68,16 +68,17 @@ class Watch:
             self._time, self._all, self._each = time, used, each
         elif used - self._all > LONGEST:
             most = max(each, key=lambda process: each[process] - self._each.get(process, 0), default=None)
-            raise RunFailed(
-                f"programs: {_UNKNOWN if most is None else self._name(most)} computes without end: for {LONGEST:g} s of processor time "
-                f"virtual time stood still at {time / 1000:g} s; it passes when a program waits or looks at the clock"
-            )
+            who = _UNKNOWN if most is None else self._name(most)
+            stood = f"for {LONGEST:g} s of processor time virtual time stood still at {time / 1000:g} s"
+            passes = "it passes when a program waits or looks at the clock"
+            raise RunFailed(f"programs: {who} computes without end: {stood}; {passes}")
 
     def _name(self, process: int) -> str:
         strings = list(_strings(process))
         numbers = [text.partition("=")[2] for text in strings if text.startswith(f"{VARIABLE}=")]
         file = Path(strings[-1]).name if strings else _UNKNOWN
-        if numbers and numbers[-1].isdecimal() and (name := self._names.get(int(numbers[-1]))) is not None:
+        if numbers and numbers[-1].isdecimal() and int(numbers[-1]) < len(self._names):
+            name = self._names[int(numbers[-1])]
             return name if name == file else f"{name} ({file})"
         return file
 

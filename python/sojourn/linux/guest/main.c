@@ -172,6 +172,7 @@ static void read_line(const char *line)
 		program_keep(number, rest_of(line, 2));
 	} else if (!strcmp(line, "programs")) {
 		programs_prepare();
+		limits_begin();
 	} else if (sscanf(line, "change %15s", name) == 1) {
 		change_add(name, rest_of(line, 2));
 	} else if (sscanf(line, "hold %15s %15s %d %d %d %d", name, device, &number, &count, &size, &rest) == 6) {
@@ -285,6 +286,8 @@ static void run(void)
 		if (!reported)
 			next = least(next, warm_up > time ? warm_up : next);
 		next = least(next, changes_next());
+		if (program_count)
+			next = least(next, next_of(LIMITS_LOOK, time));
 		for (struct flow *flow = flows; flow < flows + flow_count; flow++)
 			if (flow->stop > time)
 				next = least(next, flow->stop);
@@ -312,6 +315,8 @@ static void run(void)
 		}
 		if (time % LOOK == 0)
 			queues_sample(time > warm_up);
+		if (program_count && time % LIMITS_LOOK == 0)
+			limits_look(time);
 		if (connections && time % connections_interval == 0)
 			flows_connections(connections, time);
 		/* Only when there is a look anyway: another would move the kernel's timers, by less than a microsecond. */

@@ -45,7 +45,7 @@ struct told {
 static struct program {
 	int number, root;
 	char space[16];
-	Time start, stop;
+	Time start, stop, cost; /* of a system call */
 	char **arguments, **environment;
 	char **patterns;
 	int pattern_count;
@@ -87,8 +87,8 @@ void program_add(const char *line)
 	struct program *program = &programs[program_count];
 	char path[64];
 
-	if (program_count == MOST_PROGRAMS || sscanf(line, "program %d %d %15s %ld %ld", &program->number, &program->root, program->space,
-						      &program->start, &program->stop) != 5)
+	if (program_count == MOST_PROGRAMS || sscanf(line, "program %d %d %15s %ld %ld %ld", &program->number, &program->root, program->space,
+						      &program->start, &program->stop, &program->cost) != 6)
 		fail("plan", line);
 	snprintf(path, sizeof path, "program-%d", program->number);
 	words_of(program, path);
@@ -170,6 +170,8 @@ static void become(struct program *program, const int *output, const int *errors
 	for (int number = 1; number < NSIG; number++)
 		signal(number, SIG_DFL);
 	confine();
+	if (program->cost)
+		costs_await();
 	execvpe(program->arguments[0], program->arguments, program->environment);
 	program->told->error = errno;
 	_exit(127);
@@ -210,6 +212,16 @@ static void send_signal(int number)
 			kill(process, number);
 	}
 	globfree(&found);
+}
+
+/* Of the keeper's program. */
+static struct told *told_of_program;
+
+static void note_end(int status)
+{
+	told_of_program->status = status;
+	told_of_program->ended = now() - origin;
+	told_of_program->has_ended = 1;
 }
 
 static void take(struct program *program, struct pollfd *pipe, int stream, int file)
@@ -258,9 +270,11 @@ static void supervise(struct program *program, pid_t process, int output, int er
 				if (seen[stream].revents)
 					take(program, &seen[stream], stream, files[stream]);
 			if (seen[2].revents) {
-				waitpid(process, &told->status, 0);
-				told->ended = now() - origin;
-				told->has_ended = 1;
+				int status;
+
+				waitpid(process, &status, 0);
+				if (!told->has_ended)
+					note_end(status);
 				close(seen[2].fd);
 				seen[2].fd = -1;
 			}
@@ -329,6 +343,28 @@ static void keep_files(struct program *program)
 	}
 }
 
+/* Starts a program, below a process that supervises it if its system calls have a cost. */
+static pid_t begun(struct program *program, int *output, int *errors)
+{
+	pid_t process = fork(), supervised;
+
+	if (process < 0)
+		_exit(1);
+	if (process)
+		return process;
+	if (!program->cost)
+		become(program, output, errors);
+	supervised = fork();
+	if (supervised < 0)
+		_exit(1);
+	if (!supervised)
+		become(program, output, errors);
+	close(output[1]);
+	close(errors[1]);
+	costs_supervise(supervised, program->cost, note_end);
+	_exit(0);
+}
+
 static void attend(struct program *program)
 {
 	int output[2], errors[2];
@@ -343,11 +379,8 @@ static void attend(struct program *program)
 	if (pipe2(output, O_CLOEXEC) || pipe2(errors, O_CLOEXEC))
 		_exit(1);
 	program->told->started = now() - origin;
-	process = fork();
-	if (process < 0)
-		_exit(1);
-	if (!process)
-		become(program, output, errors);
+	told_of_program = program->told;
+	process = begun(program, output, errors);
 	close(output[1]);
 	close(errors[1]);
 	supervise(program, process, output[0], errors[0]);
