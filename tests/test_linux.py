@@ -369,7 +369,7 @@ def test_impairments_are_behind_the_link() -> None:
     assert wired(files, "wire", 5_000_000, 0, 10_000_000)
     late = "netem limit 10000000 loss gemodel 1% 20% 50% 0% duplicate 0.1% slot 5000.000us 5000.000us"
     assert f"qdisc add dev d0 root handle 1: {late}\n" in files["wire.tc"]
-    assert "late 0 wire d0\n" in files["plan"]
+    assert "loses 0 wire d0 65536\nloses 0 wire d0 4294901760\n" in files["plan"]
     assert "exponential.dist" not in files
 
 
@@ -419,10 +419,29 @@ def test_bit_errors_are_by_size() -> None:
         assert (mask ^ 0xFFFF) <= first / 8
 
 
-def test_policers_are_refused() -> None:
+def test_policers_are_before_the_queue() -> None:
+    """Packets go out at one device and come in at another, where a bucket with the burst's time at the rate polices them."""
+    files = impaired(policer={"rate": "8 Mbit/s", "burst": "64 kB"})
+    # 64 ms in units of 64 ns.
+    assert shaping.bucket_of_policer(8_000_000, 64_000) == 1_000_000
+    numbers = itertools.permutations(range(2, 20), 2)
+    assert any(says(files, "n1", shaping.policed(*pair, 8_000_000, 64_000, 0)) for pair in numbers)
+    assert "loses 0 n1 q0 4294901760\n" in files["plan"]
+    # There is nothing else on the wire.
+    assert "wire.tc" not in files
+
+
+def test_impairments_are_refused() -> None:
     """What Linux cannot do of impairments is refused by its key."""
-    line = refused(with_link(impairments={"policer": {"rate": "5 Mbit/s", "burst": "50 KiB"}}))
-    assert line.startswith("network.dumbbell.bottleneck.impairments.policer.rate: ")
+    key = "network.dumbbell.bottleneck"
+    policer = {"rate": "1 kbit/s", "burst": "50 KiB"}
+    line = refused(with_link(impairments={"policer": policer}))
+    assert line == f"{key}.impairments.policer.burst: a policer of Linux holds what its rate gives in 274 s"
+    line = refused(with_link(impairments={"policer": {**policer, "rate": "1 Mbit/s"}}, drop={"every": 100}))
+    assert line == f"{key}.drop.every: planned losses of a link on Linux would not count what its policer drops"
+    data = with_link(impairments={"policer": {**policer, "rate": "1 Mbit/s"}})
+    line = refused({**data, "stack": {"header_size": "20 B"}})
+    assert line == f"{key}.impairments.policer.rate: a policer of Linux counts no fewer bytes than IP and TCP have"
     line = refused(with_link(impairments={"jitter": {"mean": "3 s"}}))
     assert line == "network.dumbbell.bottleneck.impairments.jitter.mean: netem draws delays of up to 4.3 s"
 

@@ -26,6 +26,7 @@ from sojourn.backends.linux import direct, machine, shaping
 from sojourn.backends.linux.backend import Linux
 from sojourn.backends.linux.limits import Limitations
 from sojourn.backends.linux.plan import plan
+from sojourn.backends.simulator import Simulator
 from sojourn.errors import RunCancelled, RunFailed
 from sojourn.linux import cache, guest
 from sojourn.linux.cache import DUALPI2
@@ -358,7 +359,7 @@ def test_loss_is_random(backend: Linux) -> None:
     assert lost == pytest.approx(0.02, abs=5 * (0.02 * 0.98 / flow["segments_sent"]) ** 0.5 + 0.003)
 
 
-def impaired(backend: Linux, **impairments: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def impaired(backend: Linux | Simulator, **impairments: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Returns the rows of a stream of 1000 packets a second for ten seconds over an impaired link, and of its queue."""
     flows = [{"from": "a", "to": "b", "tcp": {"name": "cbr", "rate": "4 Mbit/s", "packet_size": "500 B"}}]
     data = scenario_data(flows=flows, duration="11 s")
@@ -393,6 +394,19 @@ def test_packets_arrive_twice(backend: Linux) -> None:
     """A tenth of the packets arrives twice, within five standard deviations."""
     flow, _ = impaired(backend, duplication=0.1)
     assert flow["bytes_delivered"] / 500 / flow["segments_sent"] == pytest.approx(1.1, abs=5 * (0.09 / 10_000) ** 0.5)
+
+
+def test_policers_admit_their_bucket(backend: Linux) -> None:
+    """A policer admits its burst and what its rate gives, by IP's sizes, and drops the same in the simulator."""
+    policer = {"rate": "2 Mbit/s", "burst": "50 kB"}
+    flow, queue = impaired(backend, policer=policer)
+    # A packet each millisecond, in which the bucket gains half of one.
+    admitted = 50_000 / 500 + 11_000 / 2
+    assert queue["total_arrivals"] == pytest.approx(admitted, abs=2)
+    assert queue["total_link_losses"] == pytest.approx(11_000 - admitted, abs=2)
+    _, simulated = impaired(Simulator(), policer=policer)
+    assert simulated["total_link_losses"] == pytest.approx(queue["total_link_losses"], abs=1)
+    assert flow["packets_dropped"] is None
 
 
 @pytest.mark.parametrize(("distribution", "median"), [("uniform", 1.0), ("exponential", math.log(2))])

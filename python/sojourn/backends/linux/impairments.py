@@ -1,5 +1,7 @@
 """What happens to packets on a wire besides transmission and delay: a second netem, behind that of the link, and filters.
 
+A policer is none of this: it stands before the queue (topology.py).
+
 netem draws as the simulator does where its model is the same: the chain of Gilbert and Elliott loses a packet by the state that
 the packet finds and then takes a step (net/sched/sch_netem.c, loss_gilb_ell), and its uniform delays are that.
 """
@@ -35,10 +37,13 @@ _MOST, _ACTIONS = 10_000, 4
 _HEADERS, _DIGITS = range(40, 84, 4), 4
 
 
+def is_on_wire(impairments: Mapping[str, Any]) -> bool:
+    """Whether there is any besides a policer."""
+    return any(value for name, value in impairments.items() if name != "policer")
+
+
 def netem(impairments: Mapping[str, Any], room: int) -> str:
     """The second netem of a link, as ``tc`` takes it (tc-netem(8))."""
-    if impairments["policer"]:
-        raise Impossible("impairments.policer", "the guests' kernels have no policer")
     words = [f"netem limit {room}", *_delay(impairments["jitter"])]
     bursts = impairments["burst_loss"]
     if bursts:

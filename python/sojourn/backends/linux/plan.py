@@ -150,7 +150,11 @@ def plan(
         *(_flow(run, flow, spaces, extra, mtu, translate) for flow in flows),
         *(f"counters {space}" for space in senders.values()),
         *(_queue(number, devices[index], overhead) for number, index in enumerate(measured)),
-        *(f"late {number} {topology.WIRE} {devices[index].late}" for number, index in enumerate(measured) if devices[index].late),
+        *(
+            f"loses {number} {' '.join(map(str, place))}"
+            for number, index in enumerate(measured)
+            for place in devices[index].losing
+        ),
         *seen,
         *observing.lines(run, looked_at, devices),
         *_besides(run, devices, besides),
@@ -252,7 +256,7 @@ def _addresses_and_routes(
             stacks = enumerate(hosts[origin].stacks) if has_stacks else ()
             spaces = {hosts[origin].space(number): dict(metrics) for number, (_, metrics) in stacks} or {node(hop): {}}
             for space, metrics in spaces.items():
-                route = interfaces.route(address(target), network.number(devices[index].out), address(hop), metrics)
+                route = interfaces.route(address(target), network.number(devices[index].entry), address(hop), metrics)
                 network.send(space, "route", route)
 
 

@@ -22,7 +22,7 @@ from sojourn.backends.linux.disciplines import Limit, Place
 from sojourn.backends.linux.interfaces import Device
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.shaping import Line, Wire
-from sojourn.backends.linux.units import nanoseconds
+from sojourn.backends.linux.units import NANOSECONDS, nanoseconds
 from sojourn.scenario.network import PLAIN
 from sojourn.scenario.programs import address
 from sojourn.units import PICOSECONDS
@@ -106,11 +106,27 @@ class LinkDevices:
     all: str | None = None
     #: The device of the netem with the link's impairments, in the namespace between the nodes; none if it has none.
     late: str | None = None
+    #: Two devices at the origin that packets pass before ``out``: they go out at one and come in at the other, where a policer
+    #: drops some; none if there is no policer.
+    policed: tuple[str, str] | None = None
+
+    @property
+    def entry(self) -> str:
+        """The device at the origin to which packets are routed."""
+        return self.policed[0] if self.policed else self.out
 
     @property
     def sees_all(self) -> str:
         """The device at the origin that sees all that the origin sends."""
-        return self.all or self.mirror or self.out
+        return self.entry if self.policed else self.all or self.mirror or self.out
+
+    @property
+    def losing(self) -> Iterator[tuple[str, str, int]]:
+        """Where packets are lost but at the wire and by plan: namespaces, devices, and handles of what counts them."""
+        if self.late is not None:
+            yield from ((WIRE, self.late, handle) for handle in (shaping.HANDLE, shaping.FILTERS))
+        if self.policed is not None:
+            yield self.origin, self.policed[1], shaping.FILTERS
 
 
 def node(index: int) -> str:
@@ -146,6 +162,8 @@ def build(
         devices = _devices(index, link, first, limitations, is_captured=index == captured)
         found.append(devices)
         _create(network, index, devices, mtu, has_queue=link["queue"] is not None)
+        if devices.policed is not None:
+            _police(network, devices, link["impairments"]["policer"], overhead + ETHERNET_HEADER)
         if link["queue"] is not None:
             _shape(network, devices, link, overhead)
             _discipline(network, devices, link["queue"], limits[index], Place(link["rate"], mtu, limitations), added)
@@ -166,6 +184,19 @@ def _impair(device: str, asked: Mapping[str, Any], mtu: int, headers: int) -> It
     yield f"qdisc add dev {device} root handle 1: {impairments.netem(asked, _ROOM)}"
     yield f"qdisc add dev {device} clsact"
     yield from impairments.bit_errors(device, asked["bit_error_ratio"], mtu, headers)
+
+
+def _police(network: Network, devices: LinkDevices, policer: Mapping[str, Any], headers: int) -> None:
+    assert devices.policed is not None
+    if headers < 0:
+        raise Impossible("impairments.policer", "a policer of Linux counts no fewer bytes than IP and TCP have")
+    if shaping.bucket_of_policer(policer["rate"], policer["burst"]) > shaping.LARGEST_BUCKET:
+        longest = shaping.LARGEST_BUCKET * shaping.BUCKET_UNIT // NANOSECONDS
+        raise Impossible("impairments.policer.burst", f"a policer of Linux holds what its rate gives in {longest} s")
+    into = devices.policed[1]
+    network.send(devices.origin, into, shaping.filtered(network.number(into)))
+    numbers = network.number(into), network.number(devices.out)
+    network.send(devices.origin, into, shaping.policed(*numbers, policer["rate"], policer["burst"], headers))
 
 
 def is_held(link: Mapping[str, Any]) -> bool:
@@ -259,19 +290,23 @@ def _devices(
         raise Impossible("mpu", "a link without a queue on Linux is a netem, which has no least packet")
     if link["drop"] is not None and is_held(link):
         raise Impossible("drop", "planned losses of a link on Linux would count what holds it up at a rate of 0")
+    asked = link.get("impairments", {})
+    policed = (f"p{index}", f"q{index}") if asked.get("policer") else None
+    if link["drop"] is not None and policed is not None:
+        raise Impossible("drop", "planned losses of a link on Linux would not count what its policer drops")
     sees_all = f"s{index}" if index in first and link["drop"] is not None else None
     sender_overhead = first.get(index, 0)
-    late = f"d{index}" if "impairments" in link else None
+    late = f"d{index}" if impairments.is_on_wire(asked) else None
     if link["queue"] is not None:
         if sender_overhead:
             limitations.note("sender_overhead", "a host with a queue of its own sends at once on Linux")
-        return LinkDevices(origin, target, out, into, f"t{index}", (WIRE, f"b{index}"), all=sees_all, late=late)
+        return LinkDevices(origin, target, out, into, f"t{index}", (WIRE, f"b{index}"), 0, sees_all, late, policed)
     passage = link["delay"] + FULL_PACKET * 8 * PICOSECONDS // link["rate"]
     is_steady = not link["changes"] and not any(f"{key}_trace" in link for key in ("rate", "delay"))
     if passage + sender_overhead < NEGLIGIBLE and not link["loss"] and is_steady:
-        return LinkDevices(origin, target, out, into, None, None, all=sees_all, late=late)
+        return LinkDevices(origin, target, out, into, None, None, 0, sees_all, late, policed)
     mirror = f"t{index}" if index in first or is_captured else None
-    return LinkDevices(origin, target, out, into, mirror, (origin, out), sender_overhead, sees_all, late)
+    return LinkDevices(origin, target, out, into, mirror, (origin, out), sender_overhead, sees_all, late, policed)
 
 
 def _create(network: Network, index: int, devices: LinkDevices, mtu: int, has_queue: bool) -> None:
@@ -283,6 +318,9 @@ def _create(network: Network, index: int, devices: LinkDevices, mtu: int, has_qu
     places = [(f"a{index}", f"b{index}")] if has_queue else []
     if devices.late is not None:
         places.append((f"c{index}", devices.late))
+    if devices.policed is not None:
+        before, behind = devices.policed
+        network.pair((devices.origin, before), (devices.origin, behind), hardware(index), mtu)
     last = devices.origin, devices.out
     for into, out in places:
         network.pair(last, (WIRE, into), hardware(index), mtu)

@@ -52,7 +52,7 @@ def join(
     own = node(host.index)
     for place, (twin, flows) in enumerate(host.twins, start=1):
         for index in leaving:
-            out, behind = devices[index].out, f"o{index}t{place}"
+            out, behind = devices[index].entry, f"o{index}t{place}"
             network.pair((twin, out), (own, behind), hardware(index), mtu)
             network.send(own, behind, shaping.filtered(network.number(behind)))
             network.send(own, behind, shaping.passed_on(network.number(behind), shaping.INGRESS, network.number(out)))

@@ -108,8 +108,8 @@ void tap_check(struct tap *tap);
 
 void queue_add(int number, const char *name_space, const char *device, const char *mirror, int overhead, const char *wire_space,
 	       const char *wire);
-/* A queue's link has impairments: what these lose, they lose at a device of their own. */
-void queue_late(int number, const char *name_space, const char *device);
+/* A queue's link loses packets elsewhere too, by impairments: at this device, where the discipline with this handle counts them. */
+void queue_loses(int number, const char *name_space, const char *device, unsigned handle);
 void queues_drain(void);
 /* A new look begins: what queues have said is old. */
 void queues_look(void);

@@ -119,6 +119,7 @@ static void read_line(const char *line)
 {
 	char name[16], device[16], mirror[16], wire_space[16], wire[16], what[32], path[160], batch[64];
 	int number, overhead, count, size, rest;
+	unsigned handle;
 	Time time;
 
 	/* Of these there may be many. */
@@ -146,8 +147,8 @@ static void read_line(const char *line)
 		read_flow(line);
 	} else if (sscanf(line, "queue %d %15s %15s %15s %d %15s %15s", &number, name, device, mirror, &overhead, wire_space, wire) == 7) {
 		queue_add(number, name, strdup(device), strdup(mirror), overhead, wire_space, wire);
-	} else if (sscanf(line, "late %d %15s %15s", &number, name, device) == 3) {
-		queue_late(number, name, device);
+	} else if (sscanf(line, "loses %d %15s %15s %u", &number, name, device, &handle) == 4) {
+		queue_loses(number, name, device, handle);
 	} else if (sscanf(line, "sent %15s %15s", name, device) == 2 && sent_count < MOST_TAPS) {
 		tap_open(&sent[sent_count++], name, strdup(device), 1, HEADERS);
 	} else if (sscanf(line, "received %15s %15s", name, device) == 2 && received_count < MOST_TAPS) {

@@ -20,6 +20,8 @@
 #define WIRE_HANDLE 0x10000u
 /* Of the filters that packets pass before the queue, which lose those that the plan says (TC_H_CLSACT). */
 #define FILTERS_HANDLE 0xffff0000u
+/* The wire, the filters before the queue, a policer's, and two of impairments. */
+#define MOST_PLACES 5
 
 /* What a discipline says of itself. */
 struct answer {
@@ -59,10 +61,16 @@ struct counts {
 	Time sojourn_most;
 };
 
+/* Where packets are lost, and the discipline that counts them. */
+struct place {
+	int netlink, device;
+	unsigned handle;
+};
+
 static struct queue {
 	int number, overhead, netlink, device;
-	int wire_netlink, wire_device;
-	int late_netlink, late_device; /* of the impairments; no device if there are none */
+	struct place losing[MOST_PLACES];
+	int places;
 	struct tap arriving, leaving;
 	struct packet departure; /* taken from the tap, but its arrival has not been seen */
 	struct line *lines;      /* two a flow, or SHARED of each direction */
@@ -115,16 +123,18 @@ void queue_add(int number, const char *name_space, const char *device, const cha
 	tap_open(&queue->leaving, name_space, device, 1, program_count ? HEADERS_AND_MORE : HEADERS);
 	queue->device = if_nametoindex(device);
 	queue->netlink = open_netlink(device);
-	enter(wire_space);
-	queue->wire_device = if_nametoindex(wire);
-	queue->wire_netlink = open_netlink(wire);
+	queue->losing[queue->places++] = (struct place){ queue->netlink, queue->device, FILTERS_HANDLE };
+	queue_loses(number, wire_space, wire, WIRE_HANDLE);
 }
 
-void queue_late(int number, const char *name_space, const char *device)
+void queue_loses(int number, const char *name_space, const char *device, unsigned handle)
 {
+	struct queue *queue = &all[number];
+
+	if (queue->places == MOST_PLACES)
+		fail("loses", "too many");
 	enter(name_space);
-	all[number].late_device = if_nametoindex(device);
-	all[number].late_netlink = open_netlink(device);
+	queue->losing[queue->places++] = (struct place){ open_netlink(device), if_nametoindex(device), handle };
 }
 
 static struct line *line_of(struct queue *queue, const struct packet *packet)
@@ -365,22 +375,14 @@ void queues_series(Time moment)
 	}
 }
 
-/* What was lost on the wire, and before the queue by plan. */
+/* What was lost on the wire, and before the queue by plan or by a policer. */
 static unsigned losses(const struct queue *queue)
 {
-	const struct { int netlink, device; unsigned handle; } places[] = {
-		{ queue->wire_netlink, queue->wire_device, WIRE_HANDLE },
-		{ queue->netlink, queue->device, FILTERS_HANDLE },
-		{ queue->late_netlink, queue->late_device, WIRE_HANDLE },
-		{ queue->late_netlink, queue->late_device, FILTERS_HANDLE },
-	};
 	struct answer answer;
 	unsigned lost = 0;
 
-	for (unsigned place = 0; place < sizeof places / sizeof *places; place++) {
-		if (!places[place].device)
-			continue;
-		ask(places[place].netlink, places[place].device, places[place].handle, &answer);
+	for (const struct place *place = queue->losing; place < queue->losing + queue->places; place++) {
+		ask(place->netlink, place->device, place->handle, &answer);
 		lost += answer.state.drops;
 	}
 	return lost;
