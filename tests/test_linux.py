@@ -615,10 +615,19 @@ def test_accurate_ecn_is_newer_kernels() -> None:
     for tcp, setting in (("cubic", 3), ("dctcp", 1)):
         data = scenario_data(stack={"ecn": "accurate"}, flows=[{"from": "a", "to": "b", "tcp": tcp}])
         run = specify(from_data(data, "test"), 1)
-        lines = plan(run, Limitations(), has_accurate_ecn=True).files["plan"].splitlines()
+        lines = plan(run, Limitations(), version=(7, 0)).files["plan"].splitlines()
         assert [line for line in lines if line.endswith(f"/tcp_ecn {setting}")] == [
             f"set {end} /proc/sys/net/ipv4/tcp_ecn {setting}" for end in ("n0", "n3")
         ]
+
+
+def test_newer_kernels_have_rack_only() -> None:
+    """Recovery without RACK is noted for a kernel that has none: its sysctl has no effect (tcp_recovery in ip-sysctl.rst)."""
+    run = specify(from_data(scenario_data(stack={"profile": "linux-6", "recovery": "prr"}), "test"), 1)
+    for version, noted in (((6, 16), set()), ((6, 17), {"Linux from 6.17 on has rack, and prr without it no more"})):
+        notes = Limitations()
+        plan(run, notes, version=version)
+        assert {note.reason for note in notes.found if note.key == "stack.recovery"} == noted
 
 
 def test_prague_is_a_file() -> None:
@@ -627,14 +636,14 @@ def test_prague_is_a_file() -> None:
     data = scenario_data(stack={"profile": "linux-6", "ecn": "accurate", "ecn_codepoint": "ect1"}, flows=flows)
     run = specify(from_data(data, "test"), 1)
     with pytest.raises(Impossible, match=r"^tcp\.name: Linux itself has no prague; `sojourn linux build --name NAME --add "):
-        plan(run, Limitations(), has_accurate_ecn=True)
+        plan(run, Limitations(), version=(7, 0))
     notes = Limitations()
-    lines = plan(run, notes, {cache.PRAGUE: "digest"}, has_accurate_ecn=True).files["plan"].splitlines()
+    lines = plan(run, notes, {cache.PRAGUE: "digest"}, version=(7, 0)).files["plan"].splitlines()
     assert any(line.startswith("flow tcp ") and " prague " in line for line in lines)
     assert "set n0 /sys/module/tcp_prague/parameters/prague_rtt_target 25000" in lines
     assert [str(note) for note in notes.found if "ecn" in note.key] == []
     classic = specify(from_data(scenario_data(stack="linux-6", flows=flows), "test"), 1)
-    plan(classic, notes, {cache.PRAGUE: "digest"}, has_accurate_ecn=True)
+    plan(classic, notes, {cache.PRAGUE: "digest"}, version=(7, 0))
     assert [str(note) for note in notes.found if "ecn" in note.key] == [
         "stack.ecn_codepoint: prague of Linux sends ECT(1)",
         "stack.ecn: prague of Linux always asks for ECN",

@@ -22,6 +22,9 @@ SECCOMP = (6, 16)
 #: The first version with Accurate ECN (tcp_ecn in ip-sysctl.rst).
 ACCURATE_ECN = (7, 0)
 
+#: The first version whose losses are all found by RACK: earlier ones can do without (tcp_recovery in ip-sysctl.rst).
+ONLY_RACK = (6, 17)
+
 #: The file of a congestion control that Linux itself lacks, and that a kernel may have been built with.
 PRAGUE = "tcp_prague.c"
 
@@ -76,15 +79,11 @@ class Kernel:
     @property
     def has_seccomp(self) -> bool:
         """Whether the host holds its guest's processes by filters of system calls, not by tracing them."""
-        return self._numbers >= SECCOMP
+        return self.numbers >= SECCOMP
 
     @property
-    def has_accurate_ecn(self) -> bool:
-        """Whether its TCP has Accurate ECN (RFC 9768) for all congestion controls."""
-        return self._numbers >= ACCURATE_ECN
-
-    @property
-    def _numbers(self) -> tuple[int, ...]:
+    def numbers(self) -> tuple[int, ...]:
+        """The first two numbers of its version."""
         return tuple(int(number) for number in self.version.split(".")[:2])
 
     @property

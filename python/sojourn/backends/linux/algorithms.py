@@ -11,7 +11,7 @@ from sojourn import catalogue
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.units import microseconds, milliseconds
 from sojourn.linux.cache import BUILD, PRAGUE
-from sojourn.linux.source import digest
+from sojourn.linux.source import OLDEST, digest
 from sojourn.plugins.source import LINUX
 
 
@@ -92,8 +92,8 @@ class Added:
     plugins: Sequence[Mapping[str, Any]] = ()
     #: Digests by name.
     modules: Mapping[str, str] = field(default_factory=dict)
-    #: Whether the kernel has Accurate ECN.
-    has_accurate_ecn: bool = False
+    #: The kernel's.
+    version: tuple[int, ...] = OLDEST
 
     def text(self, plugin: int, key: str, example: str) -> tuple[str, str]:
         """The name and the text of the very file that a scenario names in the table ``key``; ``example`` is one that would do."""

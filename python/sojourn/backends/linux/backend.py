@@ -84,7 +84,7 @@ class Linux:
 
     def _plan(self, run: RunSpecification, limitations: Limitations, besides: Besides) -> Plan:
         kernel = self._kernel
-        return plan(run, limitations, kernel.modules, besides, has_accurate_ecn=kernel.has_accurate_ecn)
+        return plan(run, limitations, kernel.modules, besides, version=kernel.numbers)
 
     def _begin(self, run: RunSpecification, besides: Besides) -> tuple[Plan, AbstractContextManager[Machine]]:
         """The plan of a run, and the kernel that is to carry it out."""

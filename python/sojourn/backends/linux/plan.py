@@ -17,6 +17,7 @@ from sojourn.backends.linux.traffic import Flow
 from sojourn.backends.linux.twins import Host
 from sojourn.backends.linux.units import nanoseconds
 from sojourn.errors import InputError
+from sojourn.linux.source import OLDEST
 from sojourn.scenario import chance
 from sojourn.specification import RunSpecification
 
@@ -86,9 +87,11 @@ def plan(
     modules: Mapping[str, str] | None = None,
     besides: Besides = Besides(),
     *,
-    has_accurate_ecn: bool = False,
+    version: tuple[int, ...] = OLDEST,
 ) -> Plan:
-    """Translates a run for a kernel with ``modules`` besides its own; what Linux does otherwise is noted in ``limitations``.
+    """Translates a run for a kernel of a ``version`` with ``modules`` besides its own.
+
+    What Linux does otherwise is noted in ``limitations``.
 
     Raises:
         Impossible: Linux cannot carry it out.
@@ -103,7 +106,7 @@ def plan(
     except _engine.SpecificationError as error:
         raise InputError(str(error)) from None
     limits = [Limit() if limit is None else Limit(**dict([limit])) for limit in most]
-    added = Added(run.get("plugins", ()), modules or {}, has_accurate_ecn)
+    added = Added(run.get("plugins", ()), modules or {}, version)
     translate = partial(algorithms.translate, limitations=limitations, added=added)
     paths = _paths(with_programs, ways)
     extra = extra_headers(run, flows)
@@ -223,7 +226,7 @@ def _stacks(
         used = _stack(run, flow)
         module, _ = translate(flow.entry["source"])
         wishes = algorithms.wishes(flow.entry["source"], added)
-        sysctls = tuple(stack.sysctls(used, module, wishes, limitations, has_accurate_ecn=added.has_accurate_ecn).items())
+        sysctls = tuple(stack.sysctls(used, module, wishes, limitations, added.version).items())
         own = (sysctls, tuple(stack.route_options(used, limitations).items()))
         for host in flow.ends:
             spaces[flow.number, host] = hosts.setdefault(host, Host(host)).add(own, flow.number)

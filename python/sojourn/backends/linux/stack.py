@@ -10,6 +10,7 @@ from sojourn.backends.linux.limits import Limitations
 from sojourn.backends.linux.units import milliseconds, nanoseconds
 from sojourn.catalogue import Value
 from sojourn.errors import InputError
+from sojourn.linux import cache
 from sojourn.scenario.model import Scenario
 
 #: Settings that Linux has one value for, and that value (include/net/tcp.h unless another file is named).
@@ -43,8 +44,8 @@ CONSTANT: dict[str, tuple[Value, str]] = {
     "flight_size": ("window", "the congestion window (tcp_reno_ssthresh)"),
 }
 
-#: The sysctls of loss recoveries that Linux has: RACK and tail loss probes, or neither; without SACK RFC 6582's, with reductions
-#: by PRR (tcp_input.c, tcp_is_reno).
+#: The sysctls of loss recoveries that Linux has: RACK and tail loss probes, or neither (ONLY_RACK); without SACK RFC 6582's, with
+#: reductions by PRR (tcp_input.c, tcp_is_reno).
 _RECOVERY = {"rack": (1, 3), "prr": (0, 0)}
 _WITHOUT_SACK = "newreno"
 
@@ -84,7 +85,7 @@ def check_profiles(scenario: Scenario) -> None:
 
 
 def sysctls(
-    stack: Mapping[str, Value], algorithm: str, wishes: Wishes, limitations: Limitations, *, has_accurate_ecn: bool
+    stack: Mapping[str, Value], algorithm: str, wishes: Wishes, limitations: Limitations, version: tuple[int, ...]
 ) -> dict[str, str]:
     """The settings of a host whose flows have this stack and this congestion control, by their path below ``net/ipv4``."""
     for name, (value, what) in CONSTANT.items():
@@ -95,7 +96,9 @@ def sysctls(
         limitations.note("stack.recovery", "Linux has rack, and prr without it")
     elif recovery not in (*_RECOVERY, _WITHOUT_SACK):
         limitations.note("stack.recovery", f"Linux without SACK has {_WITHOUT_SACK}")
-    if stack["ecn"] == "accurate" and algorithm != "dctcp" and not has_accurate_ecn:
+    elif recovery == "prr" and stack["sack"] and version >= cache.ONLY_RACK:
+        limitations.note("stack.recovery", "Linux from 6.17 on has rack, and prr without it no more")
+    if stack["ecn"] == "accurate" and algorithm != "dctcp" and version < cache.ACCURATE_ECN:
         limitations.note("stack.ecn", "Linux before 7.0 has classic ECN, and DCTCP's echo with DCTCP only")
     if wishes.ect1 != (stack["ecn_codepoint"] == "ect1"):
         sends = "ECT(1)" if wishes.ect1 else "ECT(0)"
