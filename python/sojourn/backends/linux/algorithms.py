@@ -153,8 +153,12 @@ class Wishes:
 
     #: That it is negotiated.
     ecn: bool = False
-    #: Packets with ECT(1).
+    #: Packets with ECT(1), for which ECN is Accurate ECN.
     ect1: bool = False
+
+    def over(self, stack: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The stack that a flow has then: in the simulator, too, a congestion control of L4S asks for Accurate ECN by itself."""
+        return {**stack, "ecn": "accurate", "ecn_codepoint": "ect1"} if self.ect1 else stack
 
 
 def wishes(source: Mapping[str, Any], added: Added) -> Wishes:

@@ -223,9 +223,9 @@ def _stacks(
     hosts: dict[int, Host] = {}
     spaces: dict[tuple[int, int], str] = {}
     for flow in tcp:
-        used = _stack(run, flow)
         module, _ = translate(flow.entry["source"])
         wishes = algorithms.wishes(flow.entry["source"], added)
+        used = wishes.over(_stack(run, flow))
         sysctls = tuple(stack.sysctls(used, module, wishes, limitations, added.version).items())
         own = (sysctls, tuple(stack.route_options(used, limitations).items()))
         for host in flow.ends:
