@@ -14,7 +14,6 @@ import pytest
 from conftest import scenario_data
 from sojourn.backends.linux import machine, observed, observing, reading, topology
 from sojourn.backends.linux import plan as planning
-from sojourn.backends.linux.backend import Linux
 from sojourn.backends.linux.limits import Limitations
 from sojourn.backends.linux.plan import Besides, plan
 from sojourn.backends.linux.topology import LinkDevices
@@ -193,7 +192,7 @@ def carried_out(scenario: Any, patch: pytest.MonkeyPatch) -> tuple[pl.DataFrame,
     run = Cell({}, scenario).specification
     with patch.context() as patched:
         look_at_all(run, patched)
-        made = plan(run, Limitations(), kernel.modules, has_accurate_ecn=Linux(kernel.name)._kernel.has_accurate_ecn)
+        made = plan(run, Limitations(), kernel.modules, version=kernel.numbers)
     with machine.started(kernel, made, run["seed"]) as carried:
         for _ in carried.looks(run["duration"] / PICOSECONDS, threading.Event()):
             pass
