@@ -12,7 +12,9 @@ from sojourn.linux import cache
 
 #: Where Debian's packages ``linux-source-*`` put sources.
 DEBIAN = Path("/usr/src")
-PACKAGE = "linux-source-6.1"
+
+#: What gets the recommended kernel's source from there, on any machine.
+RECOMMENDED = "--source debian:7.3"
 
 #: Folders of the kernel for files that are added, by how their names begin.
 PLACES = {"sch_": "net/sched", "cls_": "net/sched", "act_": "net/sched", "tcp_": "net/ipv4"}
@@ -31,7 +33,7 @@ def find(given: Path | None) -> Path:
         return given.resolve()
     packaged = sorted(DEBIAN.glob("linux-source-*.tar.*"), key=_numbers)
     if not packaged:
-        raise InputError(f"no Linux source; on Debian: apt-get install --no-install-recommends {PACKAGE}; or give --source")
+        raise InputError(f"no Linux source below {DEBIAN}; `{cache.BUILD} {RECOMMENDED}` gets one from Debian")
     return packaged[-1]
 
 
