@@ -259,10 +259,11 @@ def test_profiles_algorithms_pass(tcp: object, stack: str) -> None:
 
 
 def test_large_plans_are_refused() -> None:
-    """A planned loss of a number that tc does not take is refused by its key."""
+    """A planned loss of a number that tc does not take, a large prime, is refused by its key."""
     data = scenario_data()
-    data["network"]["dumbbell"]["bottleneck"]["drop"] = {"every": 10_001}
-    assert refused(data) == "network.dumbbell.bottleneck.drop.every: tc counts to 10000"
+    data["network"]["dumbbell"]["bottleneck"]["drop"] = {"every": 10_007}
+    line = "tc counts to 10000, and to products of such numbers, but not to 10007"
+    assert refused(data) == f"network.dumbbell.bottleneck.drop.every: {line}"
 
 
 def lost_by(commands: list[str], packets: int) -> list[int]:
@@ -290,11 +291,18 @@ def lost_by(commands: list[str], packets: int) -> list[int]:
 
 @pytest.mark.parametrize(
     ("loss", "lost"),
-    [({"every": 7}, [*range(7, 3001, 7)]), ({"every": 1}, [*range(1, 3001)]), ({"listed": [100, 3, 4, 1, 3]}, [1, 3, 4, 100])],
+    [
+        ({"every": 7}, [*range(7, 30_001, 7)]),
+        ({"every": 1}, [*range(1, 30_001)]),
+        ({"every": 10_001}, [10_001, 20_002]),
+        ({"listed": [100, 3, 4, 1, 3]}, [1, 3, 4, 100]),
+        # The third to be lost is the 14994th of those that the filters before it let pass.
+        ({"listed": [100, 3, 14_996]}, [3, 100, 14_996]),
+    ],
 )
 def test_filters_lose_as_planned(loss: dict[str, Any], lost: list[int]) -> None:
     """Counting filters lose just the packets that a plan names."""
-    assert lost_by(list(planned.filters("l0", loss, "t0", is_senders=False)), 3000) == lost
+    assert lost_by(list(planned.filters("l0", loss, "t0", is_senders=False)), 30_000) == lost
 
 
 def test_only_data_are_counted() -> None:

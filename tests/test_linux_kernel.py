@@ -564,6 +564,17 @@ def test_planned_losses_are_exact(backend: Linux) -> None:
         assert 1000 - lost - 3 <= flow["total_bytes_delivered"] / 500 <= 1000 - lost
 
 
+def test_great_numbers_are_counted(backend: Linux) -> None:
+    """A link loses each 12500th packet of a stream, which two counters count, and one that is listed beyond what one counts."""
+    flows = [{"from": "a", "to": "b", "tcp": {"name": "cbr", "rate": "8 Mbit/s", "packet_size": "100 B"}}]
+    for drop, lost in (({"every": 12_500}, 3), ({"listed": [30_000]}, 1)):
+        data = scenario_data(flows=flows, warm_up="0 s")
+        data["network"]["dumbbell"]["bottleneck"]["drop"] = drop
+        run = sojourn.run(from_data(data, "test"), backend=backend)
+        assert run.flows["segments_sent"].item() == 40_000
+        assert run.queues["total_link_losses"].item() == lost
+
+
 @needs_tshark
 @pytest.mark.parametrize("link", ["left->right", "a->left"])
 def test_planned_losses_are_data(backend: Linux, tmp_path: Path, link: str) -> None:

@@ -2,7 +2,8 @@
 
 The filters stand where packets leave for a device, before its queue. What carries no data passes them uncounted. The kernel's
 action ``gact`` counts: with ``determ`` each n-th packet has another fate than the others (net/sched/act_gact.c, gact_determ).
-A listed packet is the first of the multiples of its number: thirty counters in a row take out each second one of these.
+A great number is a product: what one counter takes out, the next one counts. A listed packet is the first of the multiples of its
+number: more counters in a row take out each second one of these.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,8 +15,8 @@ from sojourn.backends.linux.limits import Impossible
 MOST = 10_000
 
 #: Actions of one filter beside the first and the last (TCA_ACT_MAX_PRIO is 32): a listed packet's number, n, is lost again at
-#: n * 2**30, which no run reaches.
-_HALVINGS = 30
+#: n * 2**30 or, with more counters for the number, n * 2**28, which no run reaches.
+_HALVINGS, _COUNTERS = 30, 3
 
 #: IPv4's header, and TCP's: its length in words of four bytes is the upper half of a byte (RFC 9293, section 3.1).
 _INTERNET_HEADER, _LEAST_WORDS, _MOST_WORDS = 20, 5, 15
@@ -40,17 +41,26 @@ def filters(device: str, loss: Mapping[str, Any], seen_by: str | None, *, is_sen
         yield f"{start} protocol ip prio 2 u32 match ip protocol 6 0xff {length} {passes}action ok"
     every, listed = loss.get("every"), sorted(set(loss.get("listed") or ()))
     if every is not None:
-        yield f"{start} prio 3 matchall action continue random determ {lost} {_counted('drop.every', every)}"
+        *others, last = _counters("drop.every", every)
+        counted = "".join(f"action continue random determ pipe {number} " for number in others)
+        yield f"{start} prio 3 matchall {counted}action continue random determ {lost} {last}"
     for place, number in enumerate(listed):
         # Packets that a filter before this one has lost do not reach it.
-        first = f"action continue random determ pipe {_counted('drop.listed', number) - place}"
-        halvings = "action pipe random determ continue 2 " * _HALVINGS
-        yield f"{start} prio {3 + place} matchall {first} {halvings}action {lost}"
+        counters = _counters("drop.listed", number - place)
+        counted = "".join(f"action continue random determ pipe {counter} " for counter in counters)
+        halvings = "action pipe random determ continue 2 " * (_HALVINGS + 1 - len(counters))
+        yield f"{start} prio {3 + place} matchall {counted}{halvings}action {lost}"
     if seen_by is not None:
         yield f"{start} prio {3 + len(listed) + 1} matchall {passes}".rstrip()
 
 
-def _counted(key: str, number: int) -> int:
-    if number > MOST:
-        raise Impossible(key, f"tc counts to {MOST}")
-    return number
+def _counters(key: str, number: int) -> list[int]:
+    """How far counters in a row count, whose product is a number."""
+    found: list[int] = []
+    left = number
+    while left > MOST and len(found) < _COUNTERS - 1:
+        found.append(next(part for part in range(MOST, 0, -1) if left % part == 0))
+        left //= found[-1]
+    if left > MOST:
+        raise Impossible(key, f"tc counts to {MOST}, and to products of such numbers, but not to {number}")
+    return [*found, left]
