@@ -638,6 +638,16 @@ def test_newer_kernels_have_rack_only() -> None:
         assert {note.reason for note in notes.found if note.key == "stack.recovery"} == noted
 
 
+@pytest.mark.parametrize(
+    ("version", "segment", "buffer"), [((6, 5), 1448, 400_000), ((6, 6), 1448, 316_050), ((6, 6), 536, 400_000)]
+)
+def test_receive_window_is_of_a_buffer(version: tuple[int, ...], segment: int, buffer: int) -> None:
+    """A window is half of its buffer; from 6.6 on 162 of 256 parts if segments of 1448 bytes take 2280 (tcp_measure_rcv_mss)."""
+    stack = {"profile": "linux-6", "receive_buffer": "200 kB", "segment_size": f"{segment} B"}
+    lines = plan(specify(from_data(scenario_data(stack=stack), "test"), 1), Limitations(), version=version).files["plan"]
+    assert f"set n3 /proc/sys/net/ipv4/tcp_rmem 4096 131072 {buffer}\n" in lines
+
+
 def test_prague_is_a_file() -> None:
     """Prague is no part of Linux: kernels built with its file have it. It has Accurate ECN whatever the stack says."""
     flows = [{"from": "a", "to": "b", "tcp": "prague"}]

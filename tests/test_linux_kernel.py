@@ -239,14 +239,13 @@ def test_jitter_is_the_gap(backend: Linux) -> None:
 
 
 def test_receiver_limits_flow(backend: Linux) -> None:
-    """A window of 20 kB over 90 ms carries 20 kB a round trip on an idle link, and the sender waits for it all the time."""
-    data = scenario_data(stack={"profile": "linux-6", "receive_buffer": "20 kB"})
+    """A window of 40 kB carries 40 kB a round trip on an idle link, and the sender waits for it all the time."""
+    data = scenario_data(stack={"profile": "linux-6", "receive_buffer": "40 kB"})
     data["network"]["dumbbell"]["bottleneck"]["delay"] = "43 ms"
     run = sojourn.run(from_data(data, "test"), backend=backend)
     flow = run.flows.row(0, named=True)
     assert flow["rwnd_limited"] == pytest.approx(3, abs=0.3)
-    # From 6.6 on a window is as much of the buffer as segments have been of theirs (tcp_input.c, tcp_measure_rcv_mss), not half.
-    assert flow["bytes_delivered"] <= 1.1 * 20e3 * 3 / 0.09
+    assert flow["bytes_delivered"] / 3 * flow["rtt_mean"] == pytest.approx(40e3, rel=0.08)
     assert run.limited
 
 

@@ -3,6 +3,7 @@
 The names are those of Documentation/networking/ip-sysctl.rst and of ip-route(8).
 """
 
+import math
 from collections.abc import Mapping
 
 from sojourn.backends.linux.algorithms import Wishes
@@ -64,8 +65,10 @@ _FIRST_SEND_BUFFER = 65536
 #: ip-sysctl.rst).
 _COMPRESSED_ACKNOWLEDGEMENTS = 44
 
-#: tcp_adv_win_scale is 1: half of a receive buffer is the window, the rest is for overhead.
-_WINDOW_OF_BUFFER = 2
+#: Of a receive buffer the window is half (tcp_adv_win_scale is 1), the rest is for overhead; from this version on as much as data
+#: are of the memory of the first segment that is larger than what a receiver expects, in parts of 256 (tcp_input.c,
+#: tcp_measure_rcv_mss, tcp_initialize_rcv_mss). The rest of that memory is the packet's structures and headers, as measured.
+_MEASURED_RATIO, _PARTS, _EXPECTED_SEGMENT, _STRUCTURES = (6, 6), 256, 536, 832
 
 
 #: Both ends of a connection ask for what the stack has (tcp_ecn in ip-sysctl.rst). DCTCP's echo is that of classic ECN's bits.
@@ -110,7 +113,7 @@ def sysctls(
         limitations.note("stack.ecn", f"{algorithm} of Linux always asks for ECN")
     rack, probes = _RECOVERY.get(recovery, _RECOVERY["prr"])
     compression = int(stack["sack_compression"])  # type: ignore[arg-type]
-    window = int(stack["receive_buffer"]) * _WINDOW_OF_BUFFER  # type: ignore[arg-type]
+    window = _buffer(int(stack["receive_buffer"]), int(stack["segment_size"]), version)  # type: ignore[arg-type]
     # With random offsets TCP-LP's one-way delays mean nothing (net/ipv4/tcp_lp.c, tcp_lp_remote_hz_estimator).
     timestamps = 0 if not stack["timestamps"] else 2 if algorithm == "lp" else 1
     return {
@@ -132,6 +135,13 @@ def sysctls(
         # Nothing is learnt from one connection for the next.
         "tcp_no_metrics_save": "1",
     }
+
+
+def _buffer(window: int, segment: int, version: tuple[int, ...]) -> int:
+    """The receive buffer with a window, of segments with so much data."""
+    is_measured = version >= _MEASURED_RATIO and segment > _EXPECTED_SEGMENT
+    ratio = _PARTS * segment // (segment + _STRUCTURES) if is_measured else _PARTS // 2
+    return math.ceil(window * _PARTS / ratio)
 
 
 def route_options(stack: Mapping[str, Value], limitations: Limitations) -> dict[str, int]:
