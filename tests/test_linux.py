@@ -682,6 +682,14 @@ def test_sack_compression_is_set(delay: str, lines: list[str]) -> None:
     ]
 
 
+@pytest.mark.parametrize(("version", "lines"), [((6, 12), []), ((7, 0), ["5", "5"])])
+def test_compression_is_a_twentieth(version: tuple[int, ...], lines: list[str]) -> None:
+    """Newer kernels wait for a third of the round-trip time unless they are told a twentieth, which older ones always have."""
+    run = specify(from_data(scenario_data(stack="linux-6"), "test"), 1)
+    found = plan(run, Limitations(), version=version).files["plan"].splitlines()
+    assert [line.split()[-1] for line in found if "tcp_comp_sack_rtt_percent" in line] == lines
+
+
 def test_limit_in_delay_products() -> None:
     """A limit of a bandwidth-delay product is rate times base RTT in packets of 1500 bytes: 10 Mbit/s, 14 ms, 11.67 packets."""
     data = with_queue(name="droptail", limit="1 BDP")

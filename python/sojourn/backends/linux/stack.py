@@ -65,6 +65,10 @@ _FIRST_SEND_BUFFER = 65536
 #: ip-sysctl.rst).
 _COMPRESSED_ACKNOWLEDGEMENTS = 44
 
+#: They are delayed by a twentieth of the round-trip time at most, which kernels from this version on are to be told
+#: (tcp_input.c, __tcp_ack_snd_check).
+_SHARE_IS_SET, _COMPRESSION_PERCENT = (7, 0), 5
+
 #: Of a receive buffer the window is half (tcp_adv_win_scale is 1), the rest is for overhead; from this version on as much as data
 #: are of the memory of the first segment that is larger than what a receiver expects, in parts of 256 (tcp_input.c,
 #: tcp_measure_rcv_mss, tcp_initialize_rcv_mss). The rest of that memory is the packet's structures and headers, as measured.
@@ -113,6 +117,7 @@ def sysctls(
         limitations.note("stack.ecn", f"{algorithm} of Linux always asks for ECN")
     rack, probes = _RECOVERY.get(recovery, _RECOVERY["prr"])
     compression = int(stack["sack_compression"])  # type: ignore[arg-type]
+    share = {"tcp_comp_sack_rtt_percent": str(_COMPRESSION_PERCENT)} if version >= _SHARE_IS_SET else {}
     window = _buffer(int(stack["receive_buffer"]), int(stack["segment_size"]), version)  # type: ignore[arg-type]
     # With random offsets TCP-LP's one-way delays mean nothing (net/ipv4/tcp_lp.c, tcp_lp_remote_hz_estimator).
     timestamps = 0 if not stack["timestamps"] else 2 if algorithm == "lp" else 1
@@ -127,7 +132,7 @@ def sysctls(
         "tcp_retries2": str(stack["data_retries"]),
         "tcp_reordering": str(stack["duplicate_ack_threshold"]),
         "tcp_comp_sack_nr": str(_COMPRESSED_ACKNOWLEDGEMENTS if compression else 0),
-        **({"tcp_comp_sack_delay_ns": str(nanoseconds(compression))} if compression else {}),
+        **({"tcp_comp_sack_delay_ns": str(nanoseconds(compression)), **share} if compression else {}),
         "tcp_recovery": str(rack),
         "tcp_early_retrans": str(probes),
         "tcp_wmem": f"{_LEAST_BUFFER} {_FIRST_SEND_BUFFER} {stack['send_buffer']}",
