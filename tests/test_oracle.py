@@ -116,6 +116,21 @@ def test_window_on_entering_recovery(tmp_path: Path) -> None:
     assert events["linux_ssthresh"][loss] == int(events["linux_cwnd"][loss - 1]) // 2
 
 
+def test_recovery_after_recovery(tmp_path: Path) -> None:
+    """A recovery that begins as another ends is one to a module that looks at the state it leaves (tcp_try_undo_recovery)."""
+    text = "static void set_state(struct sock *sk, u8 state)\n{\n"
+    text += "    if (state == TCP_CA_Recovery && state != inet_csk(sk)->icsk_ca_state)\n"
+    text += "        tcp_sk(sk)->snd_ssthresh |= 1;\n}\n\nstatic struct tcp_congestion_ops mine = {\n"
+    folder = kernel(tmp_path, "static struct tcp_congestion_ops mine = {\n", f"{text}    .set_state = set_state,\n")
+    module = folder / "tcp_scalable.c"
+    module.write_text(module.read_text(encoding="utf-8").replace(">> 3), 2U)", ">> 3), 2U) & ~1U"), encoding="utf-8")
+    events = oracle.run("scalable", module, oracle.Sequence(seed=2))
+    kinds = events["kind"].to_list()
+    begun = [place for place, kind in enumerate(kinds) if kind == "loss"]
+    assert any(kinds[place - 1] == "repair" for place in begun)
+    assert all(events["linux_ssthresh"][place] % 2 == 1 for place in begun)
+
+
 def test_command_shows_verdict(tmp_path: Path, capsys: Capture) -> None:
     """The command takes a tarball, writes the figure, and with --every --json the table has each event."""
     kernel(tmp_path)

@@ -331,6 +331,31 @@ def test_module_window_limit(scenario_file: WriteScenario, send_buffer: str, is_
         assert sojourn.run(path).runs["total_mbps"][0] > 0
 
 
+@pytest.mark.parametrize(("pacing_rate", "is_limited"), [(125_000, False), (12_500_000, True)])
+def test_module_paced_below_its_window(scenario_file: WriteScenario, pacing_rate: int, is_limited: bool) -> None:
+    """A module that paces at a tenth of the link's rate does not use its window, as in Linux (tcp_cwnd_validate); see above."""
+    crash = "    if (tcp_is_cwnd_limited(sk) && tp->delivered > 100)\n        __builtin_trap();\n    tcp_plb_update_state("
+    text = LATER_MODULE.replace("    tcp_plb_update_state(", crash).replace("12500000", str(pacing_rate))
+    path = with_module(scenario_file, text)
+    path.write_text(path.read_text(encoding="utf-8").replace("count = 2", "count = 1"), encoding="utf-8")
+    if is_limited:
+        with pytest.raises(sojourn.RunFailed, match="crashed with SIG"):
+            sojourn.run(path)
+    else:
+        assert sojourn.run(path).runs["total_mbps"][0] == pytest.approx(1, rel=0.1)
+
+
+@pytest.mark.parametrize(("flags", "least", "most"), [("", 0, 0), ("NEEDS_ECN", 0, 0.5), ("ECT_1_NEGOTIATION", 0.9, 1)])
+def test_module_of_l4s(scenario_file: WriteScenario, flags: str, least: float, most: float) -> None:
+    """A module that asks for ECT(1) is in DualPI2's L4S queue, which its window of 50 never leaves empty, and which marks it."""
+    asked = f"    .flags = TCP_CONG_{flags},\n" if flags else ""
+    path = with_module(scenario_file, LATER_MODULE.replace("    .owner =", f"{asked}    .owner ="))
+    scenario = path.read_text(encoding="utf-8").replace("count = 2", "count = 1").replace('"droptail"', '"dualpi2"')
+    path.write_text(scenario, encoding="utf-8")
+    result = sojourn.run(path)
+    assert least <= result.queues["marks"].sum() / result.queues["departures"].sum() <= most
+
+
 def test_cache_of_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A module is compiled once. Another text, compiler, option or header makes another library; the folder does not."""
 

@@ -29,6 +29,7 @@ struct flow {
 	u64 marks_seen;
 	struct marks marks[MOST_MARKS];
 	u64 reduced_from, reduced_delivered;	   /* of a reduction that the module began: the next to be sent then, and delivered since */
+	u64 usage_end;				   /* until this is acknowledged, the use of the window counts (cwnd_usage_seq) */
 	u32 is_seen;				   /* whether the module has seen this acknowledgement */
 	u32 loss_is_new;			   /* whether the latest loss may yet be a timeout's */
 };
@@ -374,8 +375,12 @@ static void on_congestion(void *state, struct sojourn_window *window, const stru
 		tp->high_seq = tp->snd_nxt;
 		tp->snd_cwnd_cnt = 0;
 		flow->high_seq = flow->nxt;
-		if (event->kind == SOJOURN_LOSS)
+		if (event->kind == SOJOURN_LOSS) {
+			/* The acknowledgement that ends a recovery may begin the next. */
+			if (tp->inet_conn.icsk_ca_state == TCP_CA_Recovery)
+				set_state(flow, TCP_CA_Open);
 			flow->loss_is_new = 1;
+		}
 		else
 			set_state(flow, TCP_CA_CWR);
 		break;
@@ -447,6 +452,21 @@ static void end_reduction(struct flow *flow, const struct sojourn_delivery *deli
 		set_state(flow, next);
 }
 
+/* How much of the window was used, as of the latest packet that was sent before this acknowledgement (tcp_cwnd_validate): a sender that
+ * is held back by pacing did not use it. */
+static void see_usage(struct flow *flow, const struct sojourn_delivery *delivery, u64 cwnd)
+{
+	struct tcp_sock *tp = &flow->tp;
+	u32 mss = tp->mss_cache, packets = (u32)(delivery->prior_in_flight / mss) + tp->sacked_out;
+	bool is_limited = delivery->prior_in_flight + mss > cwnd;
+
+	if (flow->una - delivery->acked >= flow->usage_end || is_limited || (!tp->is_cwnd_limited && packets > tp->max_packets_out)) {
+		tp->is_cwnd_limited = is_limited;
+		tp->max_packets_out = packets;
+		flow->usage_end = delivery->nxt;
+	}
+}
+
 static void on_delivery(void *state, struct sojourn_window *window, const struct sojourn_delivery *delivery)
 {
 	struct flow *flow = state;
@@ -478,11 +498,11 @@ static void on_delivery(void *state, struct sojourn_window *window, const struct
 	if (delivery->delivered)
 		tp->delivered_mstamp = tp->tcp_mstamp;
 	tp->app_limited = rate->is_valid && rate->app_limited ? tp->delivered + 1 : 0;
+	see_usage(flow, delivery, window->cwnd);
 	/* In recovery nothing tells what of it is acknowledged for good, and nothing depends on it. */
 	tp->sacked_out = delivery->in_recovery ? 0 : (u32)((flow->delivered - min(flow->delivered, flow->una - flow->first)) / mss);
 	tp->packets_out = (u32)(delivery->in_flight / mss) + tp->sacked_out;
 	tp->inet_conn.icsk_ack.rcv_mss = mss;
-	tp->is_cwnd_limited = delivery->prior_in_flight + mss > window->cwnd;
 	reduce(flow, delivery->delivered);
 	if (!ops->cong_control)
 		set_pacing_rate(flow);
@@ -622,6 +642,7 @@ __attribute__((constructor)) static void load(void)
 		.draws = SOJOURN_MODULE_DRAWS ? "what the module draws" : NULL,
 		.parameters = parameters,
 		.needs = (ops->cong_control ? SOJOURN_GOVERNS | SOJOURN_NEEDS_PACING : 0) |
+			 (ops->flags & TCP_CONG_ECT_1_NEGOTIATION ? SOJOURN_NEEDS_ECT1 : 0) |
 			 (ops->flags & TCP_CONG_NEEDS_ECN ? SOJOURN_NEEDS_ECT0 : 0) |
 			 (SOJOURN_MODULE_TIMESTAMPS ? SOJOURN_NEEDS_ONE_WAY_DELAY : 0),
 		.init = begin,

@@ -120,6 +120,10 @@ typedef unsigned int gfp_t;
 #define DIV_ROUND_UP(n, d) (((n) + (d) - 1) / (d))
 #define DIV_ROUND_CLOSEST(n, d) (((n) + (d) / 2) / (d))
 #define DIV_ROUND_UP_ULL(n, d) DIV_ROUND_UP((u64)(n), (u64)(d))
+#define DIV_U64_ROUND_UP(n, d) DIV_ROUND_UP_ULL(n, (u32)(d))
+#define DIV64_U64_ROUND_UP(n, d) DIV_ROUND_UP_ULL(n, d)
+#define DIV_U64_ROUND_CLOSEST(n, d) DIV_ROUND_CLOSEST((u64)(n), (u64)(u32)(d))
+#define DIV64_U64_ROUND_CLOSEST(n, d) DIV_ROUND_CLOSEST((u64)(n), (u64)(d))
 #define do_div(n, base) \
 	__extension__({ \
 		u32 base_ = (base); \
@@ -134,7 +138,8 @@ static inline u64 div64_u64(u64 n, u64 d) { return n / d; }
 static inline s64 div64_s64(s64 n, s64 d) { return n / d; }
 #define div64_ul(n, d) div64_u64(n, d)
 #define div64_long(n, d) div64_s64(n, d)
-static inline u64 mul_u64_u32_shr(u64 a, u32 b, unsigned int shift) { return (u64)(((unsigned __int128)a * b) >> shift); }
+static inline u64 mul_u64_u64_shr(u64 a, u64 b, unsigned int shift) { return (u64)(((unsigned __int128)a * b) >> shift); }
+static inline u64 mul_u64_u32_shr(u64 a, u32 b, unsigned int shift) { return mul_u64_u64_shr(a, b, shift); }
 static inline int fls(u32 x) { return x ? 32 - __builtin_clz(x) : 0; }
 static inline int fls64(u64 x) { return x ? 64 - __builtin_clzll(x) : 0; }
 static inline int ilog2(u64 x) { return fls64(x) - 1; }
@@ -374,6 +379,10 @@ enum inet_csk_ack_state_t { ICSK_ACK_SCHED = 1, ICSK_ACK_TIMER = 2, ICSK_ACK_PUS
 #define TCP_CONG_NON_RESTRICTED 1
 #define TCP_CONG_NEEDS_ECN 2
 #define TCP_CONG_WANTS_CE_EVENTS 4
+/* 7.0, with other values there */
+#define TCP_CONG_NEEDS_ACCECN 8
+#define TCP_CONG_ECT_1_NEGOTIATION 16
+#define TCP_CONG_NO_FALLBACK_RFC3168 32
 #define MAX_TCP_HEADER 320
 #define GSO_LEGACY_MAX_SIZE 65536u
 #define GSO_MAX_SIZE GSO_LEGACY_MAX_SIZE
@@ -567,12 +576,18 @@ static inline u32 tcp_stamp_us_delta(u64 later, u64 earlier) { return (s64)(late
 static inline u32 tcp_time_stamp(const struct tcp_sock *tp) { return (u32)(tp->tcp_mstamp / (USEC_PER_SEC / TCP_TS_HZ)); }
 #define tcp_time_stamp_ts(tp) tcp_time_stamp(tp)
 static inline bool tcp_ca_needs_ecn(const struct sock *sk) { return inet_csk(sk)->icsk_ca_ops->flags & TCP_CONG_NEEDS_ECN; }
+static inline bool tcp_ecn_mode_any(const struct tcp_sock *tp) { return tp->ecn_flags & TCP_ECN_OK; }
 static inline bool tcp_in_cwnd_reduction(const struct sock *sk)
 {
 	return (TCPF_CA_CWR | TCPF_CA_Recovery) & (1 << inet_csk(sk)->icsk_ca_state);
 }
-/* The sender asks to grow only when the window is what limits it. */
-static inline bool tcp_is_cwnd_limited(const struct sock *sk) { return tcp_sk(sk)->is_cwnd_limited; }
+/* The sender asks cong_avoid to grow only when the window is what limits it. */
+static inline bool tcp_is_cwnd_limited(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return tp->is_cwnd_limited || (tcp_in_slow_start(tp) && tp->snd_cwnd < 2 * tp->max_packets_out);
+}
 static inline u32 tcp_current_ssthresh(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
