@@ -660,7 +660,20 @@ def test_prague_is_a_file() -> None:
     assert any(line.startswith("flow tcp ") and " prague " in line for line in lines)
     assert "set n0 /sys/module/tcp_prague/parameters/prague_rtt_target 25000" in lines
     assert "set n3 /proc/sys/net/ipv4/tcp_ecn 3" in lines
+    assert not any("prague_alpha_mode" in line for line in lines)
     assert [str(note) for note in notes.found if "ecn" in note.key] == []
+
+
+@pytest.mark.parametrize(("rules", "settings"), [("linux-2020", 2), ("published", 0)])
+def test_prague_of_2020(rules: str, settings: int) -> None:
+    """Version 0.7 of Prague's module has as parameters what version 0.5 did; the draft's rules it does not have."""
+    flows = [{"from": "a", "to": "b", "tcp": {"name": "prague", "rules": rules}}]
+    notes = Limitations()
+    run = specify(from_data(scenario_data(stack="linux-6", flows=flows), "test"), 1)
+    lines = plan(run, notes, {cache.PRAGUE: "digest"}, version=(7, 0)).files["plan"].splitlines()
+    asked = {"prague_alpha_mode 1", "prague_cwnd_mode 0"}
+    assert sum(line.rpartition("/")[2] in asked for line in lines) == settings
+    assert any(note.key == "tcp.rules" for note in notes.found) == (settings == 0)
 
 
 def test_stack_becomes_sysctls() -> None:

@@ -23,6 +23,8 @@ class Module:
     name: str
     #: Parameters of ours that are parameters of the module: its name for each, and the value there.
     parameters: Mapping[str, tuple[str, Callable[[Any], int]]] = field(default_factory=dict)
+    #: Parameters of ours that choose among several, and what each of those values is for the module's parameters.
+    choices: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
     #: The file with which a kernel must have been built to have it; every kernel has the others.
     file: str | None = None
 
@@ -70,7 +72,11 @@ MODULES = {
         {"g": ("dctcp_shift_g", lambda g: round(-math.log2(g))), "initial_alpha": ("dctcp_alpha_on_init", _in_1024ths)},
     ),
     "prague": Module(
-        "prague", {"virtual_rtt": ("prague_rtt_target", microseconds), "transition": ("prague_rtt_transition", int)}, PRAGUE
+        "prague",
+        {"virtual_rtt": ("prague_rtt_target", microseconds), "transition": ("prague_rtt_transition", int)},
+        # Version 0.7 begins with alpha = 1 and keeps to the window, as 0.5 did, if asked to.
+        {"rules": {"linux": {}, "linux-2020": {"prague_alpha_mode": 1, "prague_cwnd_mode": 0}}},
+        PRAGUE,
     ),
 }
 
@@ -131,6 +137,9 @@ def translate(source: Mapping[str, Any], limitations: Limitations, added: Added)
         if parameter.name in module.parameters:
             there, convert = module.parameters[parameter.name]
             settings[_path(module.name, there)] = str(convert(value))
+        elif value in module.choices.get(parameter.name, {}):
+            chosen = module.choices[parameter.name][value]
+            settings |= {_path(module.name, there): str(setting) for there, setting in chosen.items()}
         elif value != fixed[parameter.name]:
             limitations.note(f"tcp.{parameter.name}", f"{module.name} of Linux has no such parameter")
     slow_start = _slow_start(source)
