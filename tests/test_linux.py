@@ -130,6 +130,12 @@ def test_disciplines_become_tc(found: str, expected: str) -> None:
     assert found == expected
 
 
+def test_adaptive_red_is_red() -> None:
+    """Adaptive RED is tc's red with the flag adaptive (tc-red(8)), and else what RED with these values is."""
+    limit, values = Limit(bytes=150_000), {"weight": 0.0625, "maximum_probability": 0.02, "ecn": True, "hard_drop": False}
+    assert words("ared", limit, bottom=0.01, **values) == words("red", limit, **values) + " adaptive"
+
+
 def test_red_weight_is_exact() -> None:
     """The burst makes tc choose the weight: the least one above the average's memory, by the formula of tc_red_eval_ewma."""
     for logarithm in (2, 5, 9):
@@ -158,6 +164,7 @@ def test_red_weight_is_exact() -> None:
         (with_queue(name="pie", derandomise=False), "network.dumbbell.bottleneck.queue.derandomise: PIE of Linux always"),
         (with_queue(name="fq_pie", rules="published"), "network.dumbbell.bottleneck.queue.rules: PIE of Linux differs from"),
         (with_queue(name="red", rules="published"), "network.dumbbell.bottleneck.queue.rules: RED of Linux has its own"),
+        (with_queue(name="ared", alpha=0.02), "network.dumbbell.bottleneck.queue.alpha: RED of Linux adapts every 500 ms, by "),
         (scenario_data(stack={"initial_rto": "3 s"}), "stack.initial_rto: Linux has 1 s (TCP_TIMEOUT_INIT)"),
         (with_queue(name="drr"), "network.dumbbell.bottleneck.queue.name: DRR of Linux has a limit for each of its queues"),
         (with_queue(name="sfq", depth=128), "network.dumbbell.bottleneck.queue.depth: SFQ of Linux has at most 127 packets"),

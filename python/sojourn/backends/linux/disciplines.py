@@ -203,6 +203,21 @@ def _red_settings(parameters: Parameters, place: Place, name: str) -> tuple[int,
 
 def _red(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
     fixed(place, parameters, "rules", "linux", why="RED of Linux has its own arithmetic")
+    return _red_words(parameters, limit, place)
+
+
+#: How RED of Linux adapts its probability (include/net/red.h, red_adaptative_algo).
+_ADAPTATION = {"interval": 500 * 10**9, "alpha": 0.01, "beta": 0.9, "top": 0.5, "bottom": 0.01}
+
+
+def _ared(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
+    for name, value in _ADAPTATION.items():
+        fixed(place, parameters, name, value, why="RED of Linux adapts every 500 ms, by 0.01 or a tenth, between 0.01 and 0.5")
+    own = {name: value for name, value in parameters.items() if name not in _ADAPTATION}
+    return [*_red_words({**own, "rules": "linux"}, limit, place), "adaptive"]
+
+
+def _red_words(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
     fixed(place, parameters, "queue_in_bytes", True, why="RED of Linux measures the queue in bytes")
     least, most, settings = _red_settings(parameters, place, "RED")
     if parameters["ecn"] and parameters["hard_drop"]:
@@ -320,6 +335,7 @@ DISCIPLINES: dict[str, Words] = {
     "pie": _pie,
     "fq_pie": _fq_pie,
     "red": _red,
+    "ared": _ared,
     "choke": _choke,
     "sfb": _sfb,
     "sfq": _sfq,
