@@ -23,8 +23,8 @@ FOLDERS = ("bin", "dev", "host", "proc", "sys", "tmp", "usr", "usr/bin")
 
 
 #: The guest's first process, and what is loaded before the kernel's libraries: it seeds random numbers, restores registers of
-#: processes that the kernel does not know, and asks the host.
-INIT, LOADED = "init.sh", ("seeded.c", "registers.c", "asked.c")
+#: processes that the kernel does not know, asks the host, and confines a kernel that runs programs.
+INIT, LOADED = "init.sh", ("seeded.c", "registers.c", "asked.c", "confined.c")
 
 
 def source(name: str) -> bytes:
