@@ -62,7 +62,8 @@ REFUSED = {
 
 def landlock() -> int:
     """Returns the version of Landlock that this machine has; 0 if it has none."""
-    return max(ctypes.CDLL(None).syscall(444, None, 0, 1), 0)
+    version: int = ctypes.CDLL(None).syscall(444, None, 0, 1)
+    return max(version, 0)
 
 
 def attempts(folder: Path, *, confined: bool) -> dict[str, int | None]:
