@@ -22,6 +22,9 @@ ENVIRONMENT = {
     "HOME": "/tmp",
     "LANG": "C.UTF-8",
     "TERM": "dumb",
+    # OpenSSL and BoringSSL do without the processor's own random numbers, RDRAND and RDSEED, which come from no seed
+    # (OPENSSL_ia32cap(3)).
+    "OPENSSL_ia32cap": "~0x4000000000000000:~0x40000",
 }
 
 #: The profile whose flow stands for what programs send: only its route matters.

@@ -1,4 +1,4 @@
-"""Ends runs whose programs run away: they compute and no virtual time passes, or they have filled the guest's memory.
+"""Ends runs whose programs run away: they compute and no virtual time passes, or have more memory than can be had.
 
 Virtual time passes while all processes wait, when one looks at the clock and when a system call fails. A program that does none
 of this stops it for ever. The guest tells how far the run is (guest/limits.c). What programs compute meanwhile, the host's kernel
@@ -18,6 +18,10 @@ VARIABLE = "SOJOURN_PROGRAM"
 
 #: Processor time, in s, that programs may use while no virtual time passes: more than a browser takes for a whole page.
 LONGEST = 60.0
+
+#: The same after which it is looked for a cause. A process of the guest whose pages are not in order in the guest's memory has a
+#: mapping for each, and its kernel tries again and again to make one more than the host's allows.
+_SUSPICIOUS = 1.0
 
 #: The file that is as many bytes long as ms of the run have passed.
 _CLOCK = "clock"
@@ -66,8 +70,13 @@ class Watch:
         used = _used(self._kernel, with_ended=True) + sum(each.values())
         if time != self._time:
             self._time, self._all, self._each = time, used, each
-        elif used - self._all > LONGEST:
-            most = max(each, key=lambda process: each[process] - self._each.get(process, 0), default=None)
+            return
+        stood_still = used - self._all
+        most = max(each, key=lambda process: each[process] - self._each.get(process, 0), default=None)
+        if most is not None and stood_still > _SUSPICIOUS and len(_areas(most)) >= (pieces := _most_pieces()):
+            allowed = f"this machine lets a process have {pieces} (vm.max_map_count)"
+            raise RunFailed(f"programs: the memory of {self._name(most)} is in too many pieces: {allowed}")
+        if stood_still > LONGEST:
             who = _UNKNOWN if most is None else self._name(most)
             stood = f"for {LONGEST:g} s of processor time virtual time stood still at {time / 1000:g} s"
             passes = "it passes when a program waits or looks at the clock"
@@ -101,12 +110,20 @@ def _children(process: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
+def _areas(process: int) -> list[list[str]]:
+    """The fields of ``/proc/PID/maps`` (proc_pid_maps(5))."""
+    return [line.split() for line in Path(f"/proc/{process}/maps").read_text().splitlines()]
+
+
+def _most_pieces() -> int:
+    return int(Path("/proc/sys/vm/max_map_count").read_text())
+
+
 def _strings(process: int) -> Iterator[str]:
     """The strings with which a process of the guest began, as far as they are in its memory: arguments, environment, file."""
     with contextlib.suppress(OSError):
-        areas = [line.split() for line in Path(f"/proc/{process}/maps").read_text().splitlines()]
         # The highest area of its own: those of the guest's kernel have other rights (arch/um/kernel/skas/stub_exe.c).
-        ends = [int(area[0].partition("-")[2], 16) for area in areas if area[1] == "rwxs"]
+        ends = [int(area[0].partition("-")[2], 16) for area in _areas(process) if area[1] == "rwxs"]
         if not ends:
             return
         content = b""

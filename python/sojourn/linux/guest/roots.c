@@ -111,10 +111,14 @@ static void written(const char *root, const char *path, const char *from)
  */
 static void settings(const char *root)
 {
-	char all[160], net[160];
+	char all[160], net[160], status[160];
 
 	snprintf(all, sizeof all, "%s/proc/sys", root);
 	snprintf(net, sizeof net, "%s/proc/sys/net", root);
+	/* The exit status of the kernel's own process (arch/um/kernel/exitcode.c). */
+	snprintf(status, sizeof status, "%s/proc/exitcode", root);
+	put(status, status, NULL, MS_BIND, NULL);
+	put(NULL, status, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL);
 	put(all, all, NULL, MS_BIND, NULL);
 	put(net, net, NULL, MS_BIND, NULL);
 	put(NULL, all, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL);
