@@ -55,6 +55,32 @@ def test_program_that_looks_at_the_clock_goes_on() -> None:
     assert int(count) == pytest.approx(0.01 / 256e-9, rel=0.01)
 
 
+def test_hour_passes() -> None:
+    """A program that sleeps for an hour ends an hour later."""
+    row = programs_of({"run": ["sleep", "3600"]}, duration="3601 s").row(0, named=True)
+    assert row["status"] == 0
+    assert row["end"] - row["start"] == pytest.approx(3600, abs=0.001)
+
+
+def test_silence_counts() -> None:
+    """Little's law holds of a burst between silences: packets in the queue, on average, are arrivals times sojourn times."""
+    script = (
+        "import socket, time\n"
+        "time.sleep(3)\n"
+        "to = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        "for _ in range(100): to.sendto(bytes(1222), ('{b}', 9))"
+    )
+    data = scenario_data(stack="linux-6", duration="10 s", warm_up="1 s")
+    data["network"]["dumbbell"]["bottleneck"]["queue"] = {"name": "droptail", "limit": "1000 packets"}
+    data["flows"], data["programs"] = [], [{"at": "a", "run": ["python3", "-c", script]}, {"at": "b", "run": "true"}]
+    queue = sojourn.run(from_data(data, "test"), backend=Linux(KERNELS[0].name)).queues.row(0, named=True)
+    assert queue["departures"] >= 100
+    # The queue is looked at every 4 ms.
+    assert queue["mean_packets"] * 9 == pytest.approx(queue["departures"] * queue["sojourn_mean"], rel=0.05)
+    # The last waits for 99 others, less the time in which they came.
+    assert queue["sojourn_max"] == pytest.approx(99 * 1250 * 8 * (1 / 10e6 - 1 / 100e6), rel=0.01)
+
+
 def test_computing_takes_no_time() -> None:
     """A program that only computes has an infinitely fast processor."""
     row = programs_of({"run": ["python3", "-c", "print(sum(range(3000000)))"]}).row(0, named=True)

@@ -103,6 +103,8 @@ void tap_open_whole(struct tap *tap, const char *name_space, const char *device,
 /* When a packet passed the device, and which way. */
 Time tap_time(const struct tpacket2_hdr *header);
 int tap_leaves(const struct tpacket2_hdr *header);
+/* Waits for a moment, or for a packet in any tap: then it returns 1. */
+int taps_wait(Time moment);
 /* Fails the run if the tap has missed a packet. */
 void tap_check(struct tap *tap);
 
@@ -115,6 +117,9 @@ void queues_drain(void);
 void queues_look(void);
 /* Asks all queues; what they say counts if the window is open. */
 void queues_sample(int counts);
+int queues_are_empty(void);
+/* They were empty for so many looks in which nobody asked. */
+void queues_rest(uint64_t looks);
 void queues_report(const char *when);
 void queues_series(Time moment);
 void queues_end(void);

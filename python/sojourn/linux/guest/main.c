@@ -273,15 +273,27 @@ static Time least(Time one, Time other)
 	return one < other ? one : other;
 }
 
+/* While queues are empty nothing changes until a packet comes, or a moment: returns the last time before at which there would be a look. */
+static Time rest(Time time, Time moment)
+{
+	Time last = (taps_wait(origin + moment) ? least(now() - origin, moment - 1) : moment - 1) / LOOK * LOOK;
+
+	if (last <= time)
+		return time;
+	if (last > warm_up)
+		queues_rest(last / LOOK - time / LOOK);
+	return last;
+}
+
 /* From time to time of what there is to do, up to the end of the run. */
 static void run(void)
 {
 	Time time = 0;
 	Time shown = 0;
-	int reported = warm_up == 0;
+	int reported = warm_up == 0, is_quiet = 0;
 
 	while (time < duration) {
-		Time next = least(least(next_of(LOOK, time), duration), least(next_of(queue_interval, time), next_of(flow_interval, time)));
+		Time next = least(duration, least(next_of(queue_interval, time), next_of(flow_interval, time)));
 
 		next = least(next, next_of(connections_interval, time));
 		if (!reported)
@@ -292,6 +304,9 @@ static void run(void)
 		for (struct flow *flow = flows; flow < flows + flow_count; flow++)
 			if (flow->stop > time)
 				next = least(next, flow->stop);
+		if (is_quiet)
+			time = rest(time, next);
+		next = least(next, next_of(LOOK, time));
 		if (sessions)
 			sessions_until(origin + next);
 		else
@@ -316,6 +331,8 @@ static void run(void)
 		}
 		if (time % LOOK == 0)
 			queues_sample(time > warm_up);
+		/* Programs may be silent for long, and a look is dear. */
+		is_quiet = program_count && !flow_count && !moments && queues_are_empty();
 		if (program_count && time % LIMITS_LOOK == 0)
 			limits_look(time);
 		if (connections && time % connections_interval == 0)

@@ -335,6 +335,20 @@ void queues_sample(int counts)
 	}
 }
 
+int queues_are_empty(void)
+{
+	for (struct queue *queue = all; queue < all + queues; queue++)
+		if (answer_of(queue)->state.qlen)
+			return 0;
+	return 1;
+}
+
+void queues_rest(uint64_t looks)
+{
+	for (struct queue *queue = all; queue < all + queues; queue++)
+		queue->samples += looks;
+}
+
 static void report_discipline(FILE *file, struct queue *queue)
 {
 	const struct answer *answer = answer_of(queue);

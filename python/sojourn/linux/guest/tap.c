@@ -7,9 +7,12 @@
 #include <net/if.h>
 #include <netinet/ip.h>
 #include <netinet/tcp.h>
+#include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include "guest.h"
 
 /* Enough for all packets between two looks, 4 ms apart, of a link of 1 Gbit/s with the smallest packets. */
@@ -20,6 +23,10 @@
 #define FRAME 128
 #define LARGER_FRAME 256
 #define BLOCK 65536
+
+/* A timer, and the sockets of all taps. */
+static struct pollfd *awaited;
+static int awaited_count;
 
 /* Of the flows that a namespace has an end of; in others all may meet. */
 static unsigned frames_in(const char *name_space)
@@ -62,6 +69,29 @@ static void open_ring(struct tap *tap, const char *name_space, const char *devic
 	tap->ring = mmap(NULL, (size_t)frames * frame, PROT_READ | PROT_WRITE, MAP_SHARED, tap->socket, 0);
 	if (tap->ring == MAP_FAILED || bind(tap->socket, (void *)&address, sizeof address))
 		fail("bind", device);
+	if (!awaited_count)
+		awaited_count = 1;
+	awaited = realloc(awaited, (awaited_count + 1) * sizeof *awaited);
+	awaited[awaited_count++] = (struct pollfd){ tap->socket, POLLIN, 0 };
+}
+
+int taps_wait(Time moment)
+{
+	struct itimerspec setting = { .it_value = { moment / 1000000000, moment % 1000000000 } };
+	static int timer = -1;
+	int seen = 0;
+
+	/* The timer of poll(2) itself may be late. */
+	if (timer < 0)
+		timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC);
+	if (!awaited_count || timer < 0 || timerfd_settime(timer, TFD_TIMER_ABSTIME, &setting, NULL))
+		fail("timer", "of taps");
+	awaited[0] = (struct pollfd){ timer, POLLIN, 0 };
+	while (poll(awaited, awaited_count, -1) < 0)
+		;
+	for (int place = 1; place < awaited_count; place++)
+		seen |= awaited[place].revents;
+	return seen != 0;
 }
 
 void tap_open(struct tap *tap, const char *name_space, const char *device, int outgoing, unsigned captured)
