@@ -90,7 +90,7 @@ def test_computing_takes_no_time() -> None:
 
 def test_program_that_forks_without_end_is_told() -> None:
     """The guest has so many processes and no more; a run that needs all of them fails, and says whose they are."""
-    with pytest.raises(RunFailed, match=r"processes and threads are too many; \d+ processes are called sleep"):
+    with pytest.raises(RunFailed, match=r"programs: \d+ processes and threads are too many; \d+ processes are called sleep"):
         programs_of(shell("while :; do sleep 1000 & done"))
 
 
@@ -110,6 +110,13 @@ def test_memory_in_too_many_pieces_is_told() -> None:
     script = f"import mmap\nall = {memory}\nfor place in range(len(all) - 1, 0, -4096): all[place] = 1"
     with pytest.raises(RunFailed, match=r"the memory of python3 is in too many pieces: .* \(vm\.max_map_count\)"):
         programs_of({"run": ["python3", "-c", script]})
+
+
+@pytest.mark.parametrize("whom", ["-1", "$PPID"])
+def test_program_that_ends_the_guest_is_told(whom: str) -> None:
+    """Root may send signals to all processes of the guest: a run whose own processes are ended fails and says so."""
+    with pytest.raises(RunFailed, match="was ended, as by a signal of a program"):
+        programs_of(shell(f"kill -KILL {whom}; sleep 100"))
 
 
 def took(text: str) -> list[float]:

@@ -177,6 +177,9 @@ def _result(folder: Path, status: int) -> str:
     last = text.rpartition("failed ")[2].strip() if "failed " in text else ""
     log = folder / NETWORK_LOG
     network = log.read_text().strip() if log.exists() else ""
+    # What the guest's shell says of a process that was killed, and what it writes itself (init.sh).
+    if network.split() == ["Killed", "failed"]:
+        network = "the guest's own process was ended, as by a signal of a program"
     console = (folder / "console").read_text(errors="replace").strip()
     ended = f"exit status {status}" if status >= 0 else f"ended by {signal.Signals(-status).name}"
     reason = last or network or console or ended

@@ -403,7 +403,7 @@ void programs_end(void)
 		const struct told *told = program->told;
 
 		if (waitpid(program->keeper, &status, 0) < 0 || status)
-			fail("program", program->arguments[0]);
+			fail("programs: the process that keeps it was ended, as by a signal of a program:", program->arguments[0]);
 		fprintf(output, "program %d started %ld", program->number, told->started);
 		if (told->has_ended)
 			fprintf(output, " ended %ld status %d signal %d", told->ended, WIFEXITED(told->status) ? WEXITSTATUS(told->status) : -1,
