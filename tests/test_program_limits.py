@@ -12,7 +12,7 @@ import pytest
 
 import sojourn
 from conftest import scenario_data
-from sojourn.backends.linux import programs, runaways
+from sojourn.backends.linux import machine, programs, runaways
 from sojourn.backends.linux.backend import Linux
 from sojourn.errors import RunFailed
 from sojourn.linux import cache, guest
@@ -53,6 +53,17 @@ def test_program_that_looks_at_the_clock_goes_on() -> None:
     script = "import time\ncount = 0\nend = time.monotonic() + 0.01\nwhile time.monotonic() < end: count += 1\nprint(count)"
     (count,) = programs_of({"run": ["python3", "-c", script]})["output"]
     assert int(count) == pytest.approx(0.01 / 256e-9, rel=0.01)
+
+
+def test_program_that_polls_for_too_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that is too slow, because a program polls the clock, says how far it was and which program it is."""
+    monkeypatch.setattr(machine, "_LEAST_PATIENCE", 4)
+    monkeypatch.setattr(machine, "_PATIENCE", 0)
+    script = "import time\nwhile True: time.monotonic()"
+    with pytest.raises(
+        RunFailed, match=r"not finished after 4 s: virtual time was at 0(\.\d)? s; poller \(python3\) had computed most"
+    ):
+        programs_of({"run": ["python3", "-c", script], "name": "poller"}, {"run": ["sleep", "30"]}, duration="60 s")
 
 
 def test_hour_passes() -> None:

@@ -74,7 +74,8 @@ class Machine:
                 if cancelled.is_set():
                     raise RunCancelled("the run was cancelled") from None
                 if time.monotonic() > deadline:
-                    raise RunFailed(f"the kernel had not finished after {patience:.0f} s") from None
+                    progress = f": {watch.progress()}" if watch is not None else ""
+                    raise RunFailed(f"the kernel had not finished after {patience:.0f} s{progress}") from None
                 if watch is not None:
                     watch.look()
                 yield

@@ -64,6 +64,15 @@ class Watch:
         with contextlib.suppress(OSError, ValueError):
             self._look_at_time()
 
+    def progress(self) -> str:
+        """How far the run is, and which program has computed most."""
+        if self._time is None:
+            return "no program had started"
+        used = {process: _used(process) for process in _children(self._kernel)}
+        busiest = max(used, key=lambda process: used[process], default=None)
+        most = "" if busiest is None else f"; {self._name(busiest)} had computed most, for {used[busiest]:.0f} s"
+        return f"virtual time was at {self._time / 1000:g} s{most}"
+
     def _look_at_time(self) -> None:
         time = (self._folder / _CLOCK).stat().st_size
         each = {process: _used(process) for process in _children(self._kernel)}
