@@ -49,8 +49,9 @@ def pair(one: Device, other: Device, there: int, hardware: bytes, mtu: int) -> b
 
 
 def dummy(device: Device, mtu: int) -> bytes:
-    """Makes a device that takes packets and does nothing with them."""
-    return _new(device, [number(_IFLA_MTU, mtu), nested(_IFLA_LINKINFO, [text(_IFLA_INFO_KIND, "dummy")])])
+    """Makes a device that takes packets, cuts what a program hands down in one buffer, and does nothing with them."""
+    alike = [number(_IFLA_MTU, mtu), number(_IFLA_GSO_MAX_SEGS, 1)]
+    return _new(device, [*alike, nested(_IFLA_LINKINFO, [text(_IFLA_INFO_KIND, "dummy")])])
 
 
 def up(device: int) -> bytes:
