@@ -120,6 +120,19 @@ def test_axis_named_by_key() -> None:
     ]
 
 
+def test_axis_of_a_variable() -> None:
+    """An axis sets one of the scenario's variables, which a program's command names, or one of a program's environment."""
+    sweep = {
+        "axes": {"word": {"key": "variables.word", "values": ["b", 5]}, "x": {"key": "programs.0.environment.X", "values": ["1"]}}
+    }
+    data = scenario_data(programs=[{"at": "a", "run": "echo {word}"}], variables={"word": "a"})
+    matrix = file.from_data({**data, "sweep": sweep}, "small.toml")
+    cells = list(matrix.cells())
+    assert [cell.axes for cell in cells] == [{"word": "b", "x": "1"}, {"word": "5", "x": "1"}]
+    programs = [cell.specification.get("programs", [])[0] for cell in cells]
+    assert [(each["command"], each["environment"]) for each in programs] == [(["echo", word], {"X": "1"}) for word in ("b", "5")]
+
+
 def test_axis_called_like_table() -> None:
     """An axis may have the name of a table of the scenario if a `key` says what it sets."""
     matrix = swept(axes={"flows": {"key": "flows.*.count", "values": [1, 2]}})

@@ -61,7 +61,7 @@ def top_level() -> list[str]:
 def is_table(key: str) -> bool:
     """Whether a key of a scenario that needs no dot holds a table or a list of them."""
     held = _fields(Scenario).get(key)
-    return get_origin(held) is list or _is(held, Table)
+    return get_origin(held) in (list, dict) or _is(held, Table)
 
 
 def _next(here: Any, head: str, before: str) -> Any:
@@ -70,6 +70,8 @@ def _next(here: Any, head: str, before: str) -> Any:
         if head != ALL and not head.isdecimal():
             raise ValueError(f'"{before}" is a list; write "{before}.{ALL}" for all entries or "{before}.0" for the first')
         return _plain(get_args(here)[0])
+    if get_origin(here) is dict:
+        return _plain(get_args(here)[1])
     if _is(here, Table):
         fields = _fields(here)
         if head not in fields:
@@ -90,7 +92,7 @@ def _fields(table: type[Table]) -> dict[str, Any]:
 
 def _plain(annotation: Any) -> Any:
     """The annotation without ``| None``."""
-    if get_origin(annotation) is list:
+    if get_origin(annotation) in (list, dict):
         return annotation
     kinds = [kind for kind in get_args(annotation) if kind is not NoneType]
     return _plain(kinds[0]) if kinds else annotation
