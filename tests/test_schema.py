@@ -23,7 +23,10 @@ def test_published_schema_is_current() -> None:
     assert PUBLISHED.read_text(encoding="utf-8") == schema.text(), "run: sojourn schema > docs/scenario.schema.json"
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.toml")), ids=lambda path: path.stem)
+EXAMPLES = sorted(path for folder in ("examples", "examples/programs") for path in (ROOT / folder).glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_examples_fit_schema(validator: Draft202012Validator, path: Path) -> None:
     """Every example is valid under the published schema."""
     validator.validate(tomllib.loads(path.read_text(encoding="utf-8")))

@@ -1,0 +1,248 @@
+"""The examples of programs: each runs on a real kernel, shows what it says, and gives the same bytes beside busy processes."""
+
+import contextlib
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import sojourn
+from sojourn.backends.linux.programs import ENVIRONMENT
+from sojourn.cli.commands import status
+from sojourn.linux import cache, guest
+from sojourn.store.outputs import FOLDER
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "examples/programs"
+
+#: What each example needs of the machine: commands, or paths in the examples' folder.
+NEEDS = {
+    "call": ["python3"],
+    "dns": ["dnsmasq", "python3"],
+    "iperf3": ["iperf3"],
+    "page": ["chromium", "python3"],
+    "player": ["python3"],
+    "quinn": ["quinn/bin/quinn-perf"],
+    "quic": ["aioquic/bin/python", "python3", "curl"],
+    "rsync": ["rsync"],
+    "ssh": ["sshd", "ssh", "ssh-keygen", "python3"],
+    "web": ["nginx", "openssl", "curl"],
+}
+
+#: Kernels whose guest is of this version of Sojourn.
+KERNELS = [kernel for kernel in cache.kernels() if kernel.program == guest.program_digest()]
+
+kernel = pytest.mark.kernel
+
+#: Processes that keep the processors busy.
+BUSY = 8
+
+
+def run(name: str, out: Path, *options: str) -> Path:
+    """Runs an example into a directory, which is returned, or skips the test for want of a kernel or of a program."""
+    if not KERNELS:
+        pytest.skip("no Linux kernel is built by this version; `sojourn linux build` makes one")
+    missing = [need for need in NEEDS[name] if not is_there(need)]
+    if missing:
+        pytest.skip(f"{', '.join(missing)}: not installed")
+    assert status(["run", str(EXAMPLES / f"{name}.toml"), "--backend", backend(), "--out", str(out), *options]) == 0
+    return out
+
+
+def backend() -> str:
+    """The newest kernel."""
+    return f"linux:{max(KERNELS, key=lambda kernel: kernel.numbers).name}"
+
+
+def is_there(need: str) -> bool:
+    if "/" in need:
+        return (EXAMPLES / need).exists()
+    return shutil.which(need, path=ENVIRONMENT["PATH"]) is not None
+
+
+@contextlib.contextmanager
+def busy_processors() -> Iterator[None]:
+    """Others keep the processors busy."""
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY)]
+    try:
+        yield
+    finally:
+        for process in others:
+            process.kill()
+            process.wait()
+
+
+def contents(results: Path) -> dict[str, Any]:
+    """All frames of a directory of results, and all files that programs wrote."""
+    files = (path for path in (results / FOLDER).rglob("*") if path.is_file())
+    frames = {path.name: pl.read_parquet(path).to_dicts() for path in results.glob("*.parquet")}
+    return frames | {str(path.relative_to(results)): path.read_bytes() for path in files}
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The names of what differs between two results."""
+    return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+
+
+def programs(results: Path, name: str, *axes: str) -> dict[Any, dict[str, Any]]:
+    """The rows of a program, by the values of axes."""
+    rows = pl.read_parquet(results / "programs.parquet").filter(pl.col("name") == name).to_dicts()
+    return {tuple(row[axis] for axis in axes) if len(axes) > 1 else row[axes[0]]: row for row in rows}
+
+
+def printed(results: Path, name: str, *axes: str) -> dict[Any, dict[str, Any]]:
+    """What a program printed as JSON, by the values of axes."""
+    return {place: json.loads(row["output"]) for place, row in programs(results, name, *axes).items()}
+
+
+def took(row: Mapping[str, Any]) -> float:
+    """How long a program ran, in s of virtual time."""
+    return float(row["end"] - row["start"])
+
+
+def test_all_examples_are_here() -> None:
+    """Each example has a test of its own, and is run twice."""
+    assert sorted(path.stem for path in EXAMPLES.glob("*.toml")) == sorted(NEEDS)
+    assert all(f"test_{name}" in globals() for name in NEEDS)
+
+
+@pytest.mark.parametrize("name", NEEDS)
+def test_examples_load(name: str) -> None:
+    """All cells of the examples are valid, and run programs."""
+    assert all(cell.scenario.programs for cell in sojourn.expand(EXAMPLES / f"{name}.toml").cells())
+
+
+@kernel
+@pytest.mark.parametrize("name", NEEDS)
+def test_same_bytes_beside_busy_processes(name: str, tmp_path: Path) -> None:
+    """Frames and what programs write are the same twice, whatever else the machine does."""
+    cell = next(iter(sojourn.expand(EXAMPLES / f"{name}.toml").cells()))
+    only = [word for axis, value in cell.axes.items() for word in ("--only", f"{axis}={value}")]
+    found = []
+    for place, others in ((tmp_path / "alone", contextlib.nullcontext()), (tmp_path / "beside", busy_processors())):
+        with others:
+            found.append(contents(run(name, place, *only)))
+    assert any(file.startswith(FOLDER) for file in found[0])
+    assert differences(*found) == []
+
+
+@kernel
+def test_iperf3(tmp_path: Path) -> None:
+    """Behind a deep buffer BBR gets less than CUBIC; behind fq_codel all have their half, and iperf3 says what the kernel saw."""
+    results = run("iperf3", tmp_path / "results")
+    flows = pl.read_parquet(results / "groups.parquet").rows_by_key(["queue", "cc", "flow_group"], named=True, unique=True)
+    rates = {place: row["total_mbps"] for place, row in flows.items()}
+    cubic, other = "tcp server1-home:5201", "tcp server2-home:5202"
+    assert rates["droptail", "bbr", other] < 0.5 * rates["droptail", "bbr", cubic], rates
+    for cc in ("cubic", "bbr"):
+        assert rates["fq_codel", cc, other] == pytest.approx(rates["fq_codel", cc, cubic], rel=0.1), rates
+    rows = pl.read_parquet(results / "programs.parquet").to_dicts()
+    assert {row["status"] for row in rows} == {0}
+
+
+@kernel
+def test_page(tmp_path: Path) -> None:
+    """A page is painted before it is loaded, and not before its HTML has come; behind fq_codel both are sooner."""
+    rows = programs(run("page", tmp_path / "results"), "chromium", "queue")
+    times = {queue: json.loads(row["output"].partition("<body>")[2].partition("</body>")[0]) for queue, row in rows.items()}
+    for queue, each in times.items():
+        # Connection and request take a round trip of 40 ms each.
+        assert 80 <= each["first_paint_ms"] <= each["first_contentful_paint_ms"] <= each["load_ms"], times
+        assert each["load_ms"] <= 1000 * took(rows[queue]), times
+    assert times["fq_codel"]["load_ms"] < 0.5 * times["droptail"]["load_ms"], times
+    assert times["fq_codel"]["first_paint_ms"] < 0.5 * times["droptail"]["first_paint_ms"], times
+
+
+@kernel
+def test_web(tmp_path: Path) -> None:
+    """A page takes at least its bytes' time on the line; HTTP/2 is no slower than HTTP/1.1, nor fq_codel than a deep buffer."""
+    rows = programs(run("web", tmp_path / "results"), "curl", "queue", "http")
+    times = {place: took(row) for place, row in rows.items()}
+    assert min(times.values()) > 100 * 12000 * 8 / 20e6, times
+    for http in ("http1.1", "http2"):
+        assert times["fq_codel", http] < 0.5 * times["droptail", http], times
+    for queue in ("droptail", "fq_codel"):
+        assert times[queue, "http2"] < 1.05 * times[queue, "http1.1"], times
+
+
+@kernel
+def test_quic(tmp_path: Path) -> None:
+    """A handshake takes one round trip, 40 ms and what the queue adds; QUIC and TCP bring all bytes; the log is kept."""
+    results = run("quic", tmp_path / "results")
+    quic, curl = printed(results, "quic", "queue"), printed(results, "curl", "queue")
+    assert {each["bytes"] for each in quic.values()} == {each["size_download"] for each in curl.values()} == {300000}
+    assert 40 <= quic["fq_codel"]["handshake_ms"] < 45, quic
+    assert quic["droptail"]["handshake_ms"] > 80, quic
+    assert quic["fq_codel"]["transfer_ms"] < 0.5 * quic["droptail"]["transfer_ms"], quic
+    assert curl["fq_codel"]["time_total"] < 0.5 * curl["droptail"]["time_total"], curl
+    logs = list(results.rglob("*.qlog"))
+    assert len(logs) == 2
+    assert all(json.loads(log.read_text())["traces"] for log in logs)
+
+
+@kernel
+def test_quinn(tmp_path: Path) -> None:
+    """Behind fq_codel QUIC and TCP have half of the line each, whatever QUIC's congestion control; without it BBR has more."""
+    results = run("quinn", tmp_path / "results")
+    flows = pl.read_parquet(results / "groups.parquet").rows_by_key(["queue", "cc", "flow_group"], named=True, unique=True)
+    tcp = {place[:2]: row["link_share_pct"] for place, row in flows.items() if place[2] == "tcp"}
+    quic = {
+        place[:2]: row["link_share_pct"] for place, row in flows.items() if row["algorithm"] == "quic" and "web:4433-" in place[2]
+    }
+    for cc in ("cubic", "bbr"):
+        assert tcp["fq_codel", cc] == pytest.approx(50, abs=5), tcp
+        assert quic["fq_codel", cc] == pytest.approx(50, abs=5), quic
+    assert quic["droptail", "bbr"] > 2 * tcp["droptail", "bbr"], (quic, tcp)
+
+
+@kernel
+def test_player(tmp_path: Path) -> None:
+    """Behind fq_codel a player has its half of the line, so that it plays the highest rate below that and does not stall."""
+    played = printed(run("player", tmp_path / "results"), "player", "queue")
+    assert played["fq_codel"]["stalls"] == 0, played
+    assert max(played["fq_codel"]["rates_kbit_s"]) == 2850, played
+    assert played["droptail"]["mean_kbit_s"] < 0.5 * played["fq_codel"]["mean_kbit_s"], played
+    assert played["droptail"]["startup_s"] > 2 * played["fq_codel"]["startup_s"], played
+
+
+@kernel
+def test_ssh(tmp_path: Path) -> None:
+    """Each letter has its echo, after one round trip behind fq_codel, and after that and the queue behind a deep buffer."""
+    echoes = printed(run("ssh", tmp_path / "results"), "typing", "queue")
+    assert {each["letters"] for each in echoes.values()} == {60}
+    assert 40 <= echoes["fq_codel"]["median_ms"] < 50, echoes
+    assert echoes["droptail"]["median_ms"] > 100, echoes
+
+
+@kernel
+def test_dns(tmp_path: Path) -> None:
+    """Lookups take one round trip behind fq_codel on both ways, and more than twice that if either way has a deep buffer."""
+    lookups = printed(run("dns", tmp_path / "results"), "lookups", "down", "up")
+    times = {ways: each["median_ms"] for ways, each in lookups.items()}
+    best = times.pop(("fq_codel", "fq_codel"))
+    assert 40 <= best < 60, best
+    assert min(times.values()) > 2 * best, times
+
+
+@kernel
+def test_rsync(tmp_path: Path) -> None:
+    """Copies are the same as what was copied, or the script fails; they are there sooner if acknowledgements do not wait."""
+    rows = programs(run("rsync", tmp_path / "results"), "rsync", "queue")
+    times = {queue: [int(line.split()[1]) for line in row["output"].splitlines()] for queue, row in rows.items()}
+    assert all(changed < all_files for all_files, changed in times.values()), times
+    assert all(few < many for few, many in zip(times["fq_codel"], times["droptail"], strict=True)), times
+
+
+@kernel
+def test_call(tmp_path: Path) -> None:
+    """Behind fq_codel nothing is lost or late, and packets take the path's 20 ms; behind a deep buffer most are late."""
+    heard = printed(run("call", tmp_path / "results"), "listener", "queue")
+    assert heard["fq_codel"]["lost"] == heard["fq_codel"]["late"] == 0, heard
+    assert 20 <= heard["fq_codel"]["mean_delay_ms"] < 21, heard
+    assert heard["droptail"]["late"] > heard["droptail"]["packets"] / 2, heard
