@@ -73,7 +73,7 @@ class Linux:
         with kernel as carried_out:
             self._result(run, translated, carried_out)
             found = captures.packets(run, link, carried_out.folder)
-            return _engine.write_packets(specification.text(run), link, str(path), comment, found)
+            return _engine.write_packets(specification.text(specification.simulated(run)), link, str(path), comment, found)
 
     def connections(self, run: RunSpecification, interval: int, /) -> Iterator[pl.DataFrame]:
         """See ``Recording.connections``; all rows come after the run."""

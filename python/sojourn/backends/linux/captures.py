@@ -2,7 +2,7 @@
 
 In the guest both ends of a flow have a port of its number, which may be some service's. Here they are those of the simulator's
 captures: the sender's is one that nobody has registered (RFC 6335, section 6), the receiver's is discard. Of connections that
-come and go the end that opens them keeps its port, which is below those of the other flows.
+come and go the end that opens them keeps its port, which is below those of the other flows. Packets of programs are as they were.
 """
 
 import struct
@@ -12,6 +12,7 @@ from operator import itemgetter
 from pathlib import Path
 from socket import inet_aton
 
+from sojourn import specification
 from sojourn.backends.linux import traffic
 from sojourn.backends.linux.plan import ARRIVED, SENT, extra_headers
 from sojourn.backends.linux.topology import address
@@ -24,31 +25,42 @@ _RECORD = struct.Struct("=qII")
 #: The sender's ports, one a flow, and the receiver's, and those above when they are used up (crates/pcapng).
 _FIRST_PORT, _PORTS, _DISCARD = 49152, 65536 - 49152, 9
 
-#: The guest's port of the first flow (guest.h), and where a packet has its ports and its source: no packet has options of IP's.
-_GUESTS_FIRST_PORT, _SOURCE, _ENDS = 5000, slice(12, 16), slice(20, 24)
+#: The guest's port of the first flow (guest.h), and where its packets have addresses and ports: none has options of IP's.
+_GUESTS_FIRST_PORT, _SOURCE, _TARGET, _ENDS = 5000, slice(12, 16), slice(16, 20), slice(20, 24)
+
+#: The first byte of a packet of IPv4 without options (RFC 791, section 3.1).
+_WITHOUT_OPTIONS = 0x45
 
 #: When (ns since the start), whether it leaves or arrives, its length, and its first bytes, from its IP header on.
 Packet = tuple[int, bool, int, bytes]
 
 
 def packets(run: RunSpecification, link: int, folder: Path) -> Iterator[Packet]:
-    """The packets of flows that a run's guest captured into a folder, up to the end of the run."""
+    """The packets of flows and programs that a run's guest captured into a folder, up to the end of the run."""
+    has_programs, run = "programs" in run, specification.simulated(run)
     end = nanoseconds(run["duration"])
     both = merge(_sent(run, link, folder / SENT), _read(folder / ARRIVED, leaves=False), key=itemgetter(0))
-    senders = [inet_aton(address(flow.entry["from"])) for flow in traffic.flows(run)]
+    flows_ends = [tuple(inet_aton(address(flow.entry[end])) for end in ("from", "to")) for flow in traffic.flows(run)]
     for time, leaves, length, content in both:
         if time >= end:
             return
         source, target = content[_ENDS][:2], content[_ENDS][2:]
         flows = [int.from_bytes(port) - _GUESTS_FIRST_PORT for port in (source, target)]
-        flow = next((flow for flow in flows if 0 <= flow < len(senders)), None)
+        flow = next((flow for flow in flows if 0 <= flow < len(flows_ends) and _is_between(content, flows_ends[flow])), None)
         if flow is None:
+            if has_programs:
+                yield time, leaves, length, content
             continue
         if source == target:
-            ports = _ports(flow, content[_SOURCE] == senders[flow])
+            ports = _ports(flow, content[_SOURCE] == flows_ends[flow][0])
         else:
             ports = _DISCARD.to_bytes(2) + target if flow == flows[0] else source + _DISCARD.to_bytes(2)
         yield time, leaves, length, content[: _ENDS.start] + ports + content[_ENDS.stop :]
+
+
+def _is_between(content: bytes, ends: tuple[bytes, ...]) -> bool:
+    """Whether a packet has a flow's addresses: a program may use its ports."""
+    return content[0] == _WITHOUT_OPTIONS and sorted((content[_SOURCE], content[_TARGET])) == sorted(ends)
 
 
 def _ports(flow: int, is_sent: bool) -> bytes:
@@ -63,7 +75,9 @@ def _read(path: Path, *, leaves: bool) -> Iterator[Packet]:
     with path.open("rb") as file:
         while head := file.read(_RECORD.size):
             time, length, captured = _RECORD.unpack(head)
-            yield time, leaves, length, file.read(captured)
+            content = file.read(captured)
+            if time >= 0:  # hosts of programs speak before the run begins, about the addresses of IPv6 that they have
+                yield time, leaves, length, content
 
 
 def _sent(run: RunSpecification, link: int, path: Path) -> Iterator[Packet]:

@@ -52,7 +52,7 @@ static void open_ring(struct tap *tap, const char *name_space, const char *devic
 	enter(name_space);
 	tap->where = device;
 	tap->outgoing = outgoing;
-	tap->all = captured == HEADERS_AND_MORE;
+	tap->all = captured >= HEADERS_AND_MORE;
 	tap->next = 0;
 	tap->frame = frame;
 	tap->frames = frames;
