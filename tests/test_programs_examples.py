@@ -13,9 +13,12 @@ import polars as pl
 import pytest
 
 import sojourn
+from captures import frames, needs_tshark
+from sojourn.backends.linux.backend import Linux
 from sojourn.backends.linux.programs import ENVIRONMENT
 from sojourn.cli.commands import status
 from sojourn.linux import cache, guest
+from sojourn.scenario import from_data
 from sojourn.store.outputs import FOLDER
 
 ROOT = Path(__file__).parents[1]
@@ -60,6 +63,13 @@ def backend() -> str:
     return f"linux:{max(KERNELS, key=lambda kernel: kernel.numbers).name}"
 
 
+def captured(name: str, file: Path, *options: str) -> Path:
+    """The packets of a cell of an example, in a file, which is returned."""
+    export = ["export", str(EXAMPLES / f"{name}.toml"), "--format", "pcapng", "--out", str(file), "--backend", backend()]
+    assert status([*export, *options]) == 0
+    return file
+
+
 def is_there(need: str) -> bool:
     if "/" in need:
         return (EXAMPLES / need).exists()
@@ -81,8 +91,8 @@ def busy_processors() -> Iterator[None]:
 def contents(results: Path) -> dict[str, Any]:
     """All frames of a directory of results, and all files that programs wrote."""
     files = (path for path in (results / FOLDER).rglob("*") if path.is_file())
-    frames = {path.name: pl.read_parquet(path).to_dicts() for path in results.glob("*.parquet")}
-    return frames | {str(path.relative_to(results)): path.read_bytes() for path in files}
+    tables = {path.name: pl.read_parquet(path).to_dicts() for path in results.glob("*.parquet")}
+    return tables | {str(path.relative_to(results)): path.read_bytes() for path in files}
 
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
@@ -121,13 +131,14 @@ def test_examples_load(name: str) -> None:
 @kernel
 @pytest.mark.parametrize("name", NEEDS)
 def test_same_bytes_beside_busy_processes(name: str, tmp_path: Path) -> None:
-    """Frames and what programs write are the same twice, whatever else the machine does."""
+    """Frames, what programs write, and the packets of the bottleneck are the same twice, whatever else the machine does."""
     cell = next(iter(sojourn.expand(EXAMPLES / f"{name}.toml").cells()))
     only = [word for axis, value in cell.axes.items() for word in ("--only", f"{axis}={value}")]
     found = []
     for place, others in ((tmp_path / "alone", contextlib.nullcontext()), (tmp_path / "beside", busy_processors())):
         with others:
-            found.append(contents(run(name, place, *only)))
+            results = contents(run(name, place, *only))
+            found.append(results | {"capture": captured(name, tmp_path / "all.pcapng", *only).read_bytes()})
     assert any(file.startswith(FOLDER) for file in found[0])
     assert differences(*found) == []
 
@@ -144,6 +155,31 @@ def test_iperf3(tmp_path: Path) -> None:
         assert rates["fq_codel", cc, other] == pytest.approx(rates["fq_codel", cc, cubic], rel=0.1), rates
     rows = pl.read_parquet(results / "programs.parquet").to_dicts()
     assert {row["status"] for row in rows} == {0}
+
+
+@kernel
+@pytest.mark.parametrize("tcp", ["cubic", "bbr", "reno"])
+@pytest.mark.parametrize("queue", ["droptail", "fq_codel"])
+def test_iperf3_is_the_guests_own_flow(tcp: str, queue: str, tmp_path: Path) -> None:
+    """On the same path iperf3 brings what a flow of the scenario does, within 1 %."""
+    if not KERNELS or not is_there("iperf3"):
+        pytest.skip("no Linux kernel is built by this version, or iperf3 is not installed")
+    network = {
+        "senders": [{"name": "server", "rate": "1 Gbit/s", "delay": "15 ms"}],
+        "receivers": [{"name": "home", "rate": "1 Gbit/s", "delay": "1 ms"}],
+        "bottleneck": {"rate": "20 Mbit/s", "delay": "4 ms", "queue": {"name": queue, "limit": "200 packets"}},
+    }
+    data = {"name": "path", "duration": "30 s", "warm_up": "10 s", "network": {"dumbbell": network}}
+    flow = {"from": "server", "to": "home", "tcp": "newreno" if tcp == "reno" else tcp, "start": "1 s"}
+    programs = [
+        {"at": "home", "run": "iperf3 --server"},
+        {"at": "server", "run": f"iperf3 --client {{home}} --congestion {tcp} --time 60", "start": "1 s"},
+    ]
+    brought = []
+    for traffic in ({"flows": [flow]}, {"programs": programs}):
+        result = sojourn.run(from_data({**data, **traffic}, "test", tmp_path), backend=Linux(backend().partition(":")[2]))
+        brought.append(result.flows["bytes_delivered"].max())
+    assert brought[1] == pytest.approx(brought[0], rel=0.01)
 
 
 @kernel
@@ -246,3 +282,14 @@ def test_call(tmp_path: Path) -> None:
     assert heard["fq_codel"]["lost"] == heard["fq_codel"]["late"] == 0, heard
     assert 20 <= heard["fq_codel"]["mean_delay_ms"] < 21, heard
     assert heard["droptail"]["late"] > heard["droptail"]["packets"] / 2, heard
+
+
+@kernel
+@needs_tshark
+def test_captures_have_packets_of_programs(tmp_path: Path) -> None:
+    """A capture of a call's line has all packets that the listener did not miss, and the download's under their usual port."""
+    results = run("call", tmp_path / "results", "--only", "queue=droptail")
+    heard = printed(results, "listener", "queue")["droptail"]
+    packets = captured("call", tmp_path / "call.pcapng", "--only", "queue=droptail")
+    assert len(frames(packets, "udp.dstport == 5004", "ip.len")) == heard["packets"] - heard["lost"]
+    assert frames(packets, "tcp.dstport == 9", "ip.len")
