@@ -6,12 +6,14 @@ result = sojourn.run("scenario.toml", seeds=3)
 result.flows                                    # a polars frame; .to_pandas() makes a pandas one
 sojourn.open("results").sql("select * from runs")
 sojourn.reproduce("piotrowska", only={"load": "UC"}).cells
+sojourn.programs.network(rate="20 Mbit/s", delay="20 ms")       # runs programs: see ``sojourn.programs``
 
 What these names stand for is loaded when it is first used.
 """
 
 TYPE_CHECKING = False  # type checkers take it for True; the module typing takes longer to load than all of this
 if TYPE_CHECKING:
+    from sojourn import programs
     from sojourn.analysis.result import Result
     from sojourn.api import Reproduction, expand, load, open, reproduce, run  # noqa: A004, as sojourn.open it shadows nothing
     from sojourn.errors import InputError, RunCancelled, RunFailed, SojournError, StoreFailed
@@ -43,6 +45,7 @@ __all__ = [
     "expand",
     "load",
     "open",
+    "programs",
     "reproduce",
     "run",
 ]
@@ -55,6 +58,8 @@ if not TYPE_CHECKING:
 
         if name == "__version__":
             value = importlib.import_module("sojourn._engine").version()
+        elif name == "programs":
+            value = importlib.import_module("sojourn.programs")
         elif name in _MODULES:
             value = getattr(importlib.import_module(f"sojourn.{_MODULES[name]}"), name)
         else:

@@ -1,0 +1,101 @@
+"""Programs as tests of other projects run them: what the module refuses, and its example on a real kernel."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sojourn
+from sojourn import programs
+from sojourn.errors import InputError, RunFailed
+from sojourn.linux import cache, guest
+
+EXAMPLES = Path(__file__).parent.parent / "examples" / "programs"
+
+#: The kernels that have programs, and whose guest is of this version of Sojourn.
+KERNELS = [kernel for kernel in cache.kernels() if kernel.program == guest.program_digest() and kernel.numbers >= (6, 13)]
+
+on_a_kernel = [
+    pytest.mark.kernel,
+    pytest.mark.skipif(
+        not KERNELS, reason="no Linux kernel from 6.13 on is built by this version; `sojourn linux build` makes one"
+    ),
+]
+
+
+def kernel() -> str:
+    """Returns the backend of the first kernel that has programs."""
+    return f"linux:{KERNELS[0].name}"
+
+
+@pytest.fixture
+def line() -> programs.Network:
+    """Returns a line of 10 Mbit/s with 10 ms each way."""
+    return sojourn.programs.network(rate="10 Mbit/s", delay="10 ms", queue="fq_codel")
+
+
+def test_what_a_network_needs_is_said() -> None:
+    """A rate alone is no network, and a scenario has its own."""
+    with pytest.raises(InputError, match="network: rate and delay are needed"):
+        programs.network(rate="10 Mbit/s")
+    with pytest.raises(InputError, match="network: give either a scenario, or rate and delay"):
+        programs.network({"network": {}}, rate="10 Mbit/s")
+
+
+def test_a_host_that_does_not_exist_is_named(line: programs.Network) -> None:
+    """Keywords are hosts: one that is none is refused before anything runs."""
+    with pytest.raises(InputError, match=r'network: programs\[0\]: at: unknown host "sever"'):
+        line.run(sever="true", duration="1 s")
+    with pytest.raises(InputError, match=r'network: programs\[0\]: run: unknown host or variable "sever"'):
+        line.run(client="echo {sever}", duration="1 s")
+
+
+class TestOnAKernel:
+    """What comes out of programs."""
+
+    pytestmark = on_a_kernel
+
+    def test_programs_say_what_they_did(self, line: programs.Network, tmp_path: Path) -> None:
+        """Outputs, errors, statuses, times and files are those of the programs; two at one host are told apart."""
+        (tmp_path / "word").write_text("from the folder\n")
+        outcome = line.run(
+            {"server": "cat word"},
+            client=[
+                {"run": ["sh", "-c", "sleep 2; echo oops >&2; echo '{{}}' > a.json; exit 3"], "expect": 3, "keep": ["*.json"]},
+                "sleep 100",
+            ],
+            duration="5 s",
+            folder=tmp_path,
+            backend=kernel(),
+        )
+        assert outcome["server"].output == "from the folder\n"
+        first, second = outcome["client"], outcome["client 2"]
+        assert (first.status, first.errors, first.files) == (3, "oops\n", {"a.json": b"{}\n"})
+        assert first.end is not None
+        assert first.end == pytest.approx(2, abs=0.01)
+        assert (second.status, second.stopped) == (None, True)
+        assert outcome.queues.height == 1
+
+    def test_a_program_that_fails_fails_the_test(self, line: programs.Network) -> None:
+        """The last line of what it wrote says why."""
+        with pytest.raises(RunFailed, match=r"client\): ended with status 1 instead of status 0: no luck"):
+            line.run(client=["sh -c 'echo no luck >&2; exit 1'"], duration="1 s", backend=kernel())
+
+    def test_the_seed_decides_random_numbers(self, line: programs.Network) -> None:
+        """The same seed gives the same bytes of /dev/urandom, another one others."""
+        command = "od -An -N16 -tx1 /dev/urandom"
+        drawn = [line.run(client=command, duration="1 s", seed=seed, backend=kernel())["client"].output for seed in (1, 1, 2)]
+        assert drawn[0] == drawn[1] != drawn[2]
+
+    def test_the_example_passes(self, tmp_path: Path) -> None:
+        """What it asserts are laws: a download takes as long as its bytes on the wire, and FQ-CoDel isolates flows."""
+        kept = tmp_path / "sojourn" / "linux" / "kernels"
+        kept.mkdir(parents=True)
+        (kept / KERNELS[0].name).symlink_to(KERNELS[0].folder)
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, str(EXAMPLES)]
+        environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "3 passed" in done.stdout
