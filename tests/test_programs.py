@@ -4,13 +4,22 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
 
 import sojourn
 from sojourn import programs
+from sojourn.analysis import repetition
+from sojourn.backends.simulator import Simulator
+from sojourn.campaign import randomness
 from sojourn.errors import InputError, RunFailed
 from sojourn.linux import cache, guest
+from sojourn.runs import Run
+from sojourn.scenario import Scenario, from_data
+from sojourn.specification import specify
+from sojourn.sweep import estimate
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "programs"
 
@@ -50,6 +59,41 @@ def test_a_host_that_does_not_exist_is_named(line: programs.Network) -> None:
         line.run(sever="true", duration="1 s")
     with pytest.raises(InputError, match=r'network: programs\[0\]: run: unknown host or variable "sever"'):
         line.run(client="echo {sever}", duration="1 s")
+
+
+def scenario_of(programs_of: list[dict[str, Any]], duration: str = "10 s") -> Scenario:
+    """Returns a scenario of nothing but programs, behind a queue that draws nothing."""
+    hosts = {"senders": [{"name": "server", "rate": "1 Gbit/s"}], "receivers": [{"name": "client", "rate": "1 Gbit/s"}]}
+    network = {"dumbbell": {**hosts, "bottleneck": {"rate": "10 Mbit/s", "queue": "codel"}}}
+    return from_data({"name": "test", "duration": duration, "network": network, "programs": programs_of}, "test")
+
+
+def test_seeds_of_programs_differ() -> None:
+    """What programs draw comes from the seed: nobody is told that all seeds give the same run."""
+    parts = randomness.parts(specify(scenario_of([{"at": "server", "run": "true"}]), 1))
+    assert dict(parts) == {"programs": "what they and the kernel draw"}
+    assert randomness.line([parts]) == "random: programs (what they and the kernel draw)"
+
+
+def test_the_work_of_programs_is_that_of_the_slowest_link() -> None:
+    """Programs may fill the bottleneck: 10 Mbit/s over ten seconds are 100 Mbit, and a beginning is as long as is asked for."""
+    run = Run(
+        {}, 1, specify(scenario_of([{"at": "server", "run": "true", "start": "9 s", "stop": "9.5 s"}]), 1), Simulator().identity
+    )
+    assert run.cost == 100_000_000
+    carried_out: list[Run] = []
+    estimate.measure(run, carried_out.append)
+    for short in carried_out:
+        (program,) = short.specification["programs"]
+        assert program["start"] < short.specification["duration"]
+        assert (program["stop"], program["expect"]) == (None, "any")
+
+
+def test_programs_that_change_nothing_are_no_reason_to_set_keys_of_flows() -> None:
+    """The remedy for flows is none for programs, and a comparison of outputs is another matter."""
+    runs = pl.LazyFrame({"seed": [1, 2], "specification": ['{"seed":1,"programs":[{}]}'] * 2})
+    cells = pl.DataFrame({"=cell": [0], "=first seed": [1]})
+    assert repetition.note(cells, runs) == repetition.OF_PROGRAMS
 
 
 class TestOnAKernel:

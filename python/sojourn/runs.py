@@ -71,9 +71,14 @@ class Run:
 
     @cached_property
     def cost(self) -> float:
-        """About how much work the run is: what the links that limit its flows can carry in its duration, in bits."""
-        written = text(simulated(self.specification)) if "programs" in self.specification else self.text
-        return _engine.carried(written) * self.simulated_seconds
+        """About how much work the run is: what the links that limit its flows can carry in its duration, in bits.
+
+        What programs will send nobody knows: they count as flows that fill the slowest link.
+        """
+        if "programs" not in self.specification:
+            return _engine.carried(self.text) * self.simulated_seconds
+        slowest: int = min(link["rate"] for link in self.specification["links"])
+        return (_engine.carried(text(simulated(self.specification))) + slowest) * self.simulated_seconds
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,9 @@ COUNTS = ("events", "data_packets_delivered", "timeouts")
 #: What makes the seeds of a scenario differ, by its keys.
 REMEDY = "set flows.*.start_within or sender_overhead"
 
+#: What is said of programs that draw nothing: their outputs may differ all the same.
+OF_PROGRAMS = "All seeds gave the same measures, so there is no interval: programs drew nothing that changes what they send."
+
 #: Columns that no axis is called as: the same of all cells, so that there is one to group by without axes, and the first seed.
 _CELL, _FIRST, _SAME, _RUNS = "=cell", "=first seed", "=same", "=runs"
 
@@ -70,6 +73,8 @@ def note(cells: pl.DataFrame, runs: pl.LazyFrame) -> str | None:
     if not cells.height:
         return None
     axes = [name for name in cells.columns if name != _FIRST]
+    if _has_programs(runs):
+        return OF_PROGRAMS
     return told(cells.height, _marked(runs).select(axes).unique().select(pl.len()).collect().item())
 
 
@@ -78,6 +83,13 @@ def told(cells: int, of: int) -> str:
     if cells < of:
         return f"In {cells:,} of {of:,} cells all seeds gave the same run, so there is no interval: {REMEDY}."
     return f"All seeds{' of each cell' if of > 1 else ''} gave the same run, so there is no interval: {REMEDY}."
+
+
+def _has_programs(runs: pl.LazyFrame) -> bool:
+    """Whether a run has programs: its specification says so, outside of any text."""
+    if "specification" not in runs.collect_schema():
+        return False
+    return bool(runs.select(pl.col("specification").str.contains(',"programs":[', literal=True).any()).collect().item())
 
 
 def _marked(rows: pl.LazyFrame) -> pl.LazyFrame:

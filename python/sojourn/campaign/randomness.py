@@ -50,6 +50,9 @@ def parts(run: RunSpecification) -> Parts:
         switches = [switch for switch in control.random_if if source["parameters"][switch]]
         if control.random is not None or switches:
             found[control.name] = control.random or ", ".join(switches)
+    if run.get("programs"):
+        # The guest's random numbers come from the seed, and with them what programs draw, their ports and their addresses.
+        found["programs"] = "what they and the kernel draw"
     return tuple(found.items())
 
 

@@ -36,7 +36,7 @@ def measure(run: Run, carry_out: Callable[[Run], object]) -> Speed:
     """The speed at which a worker carries out a run.
 
     A hundredth of the run is carried out, and then ever more of it until that takes 0.3 s or the run is over. What the two differ
-    by is the speed. Flows that would start later start within the time that is simulated.
+    by is the speed. Flows and programs that would start later start within the time that is simulated.
     """
 
     def timed(share: float) -> tuple[float, float]:
@@ -67,4 +67,8 @@ def _beginning(run: Run, share: float) -> Run:
     links = [{**link, "changes": [change for change in link["changes"] if change["at"] < duration]} for link in whole["links"]]
     warm_up = min(whole["warm_up"], duration - 1)
     begun: RunSpecification = {**whole, "duration": duration, "warm_up": warm_up, "flows": flows, "links": links}
+    if "programs" in whole:
+        # They are ended before they have done what they are to do.
+        early = {"stop": None, "expect": "any"}
+        begun["programs"] = [{**each, **early, "start": min(each["start"], duration // 2)} for each in whole["programs"]]
     return replace(run, specification=begun)
