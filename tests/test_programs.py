@@ -10,8 +10,10 @@ import polars as pl
 import pytest
 
 import sojourn
-from sojourn import programs
+from captures import frames, needs_tshark
+from sojourn import exports, programs
 from sojourn.analysis import repetition
+from sojourn.backends.linux.backend import Linux
 from sojourn.backends.simulator import Simulator
 from sojourn.campaign import randomness
 from sojourn.errors import InputError, RunFailed
@@ -132,6 +134,35 @@ class TestOnAKernel:
         command = "od -An -N16 -tx1 /dev/urandom"
         drawn = [line.run(client=command, duration="1 s", seed=seed, backend=kernel())["client"].output for seed in (1, 1, 2)]
         assert drawn[0] == drawn[1] != drawn[2]
+
+    @needs_tshark
+    def test_a_capture_has_what_programs_send(self, tmp_path: Path) -> None:
+        """Their packets are in it as they were, both ways: three datagrams of IPv4 and two of IPv6; errors of ICMP quote them."""
+        send = (
+            "import socket as s; [s.socket(f, s.SOCK_DGRAM).sendto(bytes(n), s.getaddrinfo({!r}, 9, f)[0][4]) for f, n in ({})]"
+        )
+        four, six = "(s.AF_INET, 100)", "(s.AF_INET6, 300)"
+        sent = [("server", "client", f"{four}, {six}, (s.AF_INET, 200)"), ("client", "server", f"{four}, {six}")]
+        asked = [{"at": origin, "run": ["python3", "-c", send.format(target, what)]} for origin, target, what in sent]
+        run = Run({}, 1, specify(scenario_of(asked, "2 s"), 1), Linux(KERNELS[0].name).identity)
+        capture = tmp_path / "programs.pcapng"
+        link, _ = exports.write_pcapng(run, capture, backend=kernel())
+        assert link == "left->right"
+        found = frames(capture, "udp && !icmp && !icmpv6", "udp.length", "ip.version", "ipv6.version", "frame.p2p_dir")
+        told = sorted((int(row["udp.length"]) - 8, row["ipv6.version"] == "6", row["frame.p2p_dir"]) for row in found)
+        assert told == [(100, False, "0"), (100, False, "1"), (200, False, "0"), (300, True, "0"), (300, True, "1")]
+        with pytest.raises(InputError, match="connections of flows are exported, and the scenario has none"):
+            exports.write_tcp_info(run, tmp_path / "out", backend=kernel())
+
+    def test_a_watched_run_has_the_flows_of_programs(self) -> None:
+        """A run that is watched finds what one finds that is not."""
+        send = "python3 -c \"import socket as s; s.socket(s.AF_INET, s.SOCK_DGRAM).sendto(bytes(100), ('{client}', 9))\""
+        run = specify(scenario_of([{"at": "client", "run": "true"}, {"at": "server", "run": send}], "2 s"), 1)
+        backend = Linux(KERNELS[0].name)
+        watched = backend.step(run)
+        assert list(watched.moments(10**12))
+        assert watched.result().flows["algorithm"].to_list() == ["udp"]
+        assert watched.result().flows.equals(backend.run(run).flows)
 
     def test_the_example_passes(self, tmp_path: Path) -> None:
         """What it asserts are laws: a download takes as long as its bytes on the wire, and FQ-CoDel isolates flows."""

@@ -33,6 +33,8 @@ def samples(run: Run, backend: str | Backend = backends.DEFAULT) -> Iterator[pl.
 
     The rows come in order of time, some thousands at once.
     """
+    if not run.specification["flows"]:
+        raise InputError("connections of flows are exported, and the scenario has none; those of programs are in its results")
     # Counts are of the measuring window; for all of the run it has to open at the start, which changes nothing else.
     pieces = backends.recording(backend).connections({**run.specification, "warm_up": 0}, interval(run))
     for piece in pieces:

@@ -12,7 +12,7 @@ import polars as pl
 
 from sojourn import _engine, specification
 from sojourn.backends.identity import Identity
-from sojourn.backends.linux import captures, connections, machine, observed, reading, stack
+from sojourn.backends.linux import captures, connections, machine, observed, stack
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.machine import Machine
 from sojourn.backends.linux.moments import WatchedRun
@@ -97,9 +97,7 @@ class Linux:
     def _result(self, run: RunSpecification, translated: Plan, carried_out: Machine) -> RunResult:
         for _ in carried_out.looks(run["duration"] / PICOSECONDS, self._cancelled):
             pass
-        text = carried_out.result()
-        found = reading.result(run, translated, text, carried_out.folder)
-        return observed.added(run, found, text) if translated.programs else found
+        return observed.result(run, translated, carried_out.result(), carried_out.folder)
 
     def cancel(self) -> None:
         self._cancelled.set()

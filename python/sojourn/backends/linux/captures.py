@@ -12,12 +12,11 @@ from operator import itemgetter
 from pathlib import Path
 from socket import inet_aton
 
-from sojourn import specification
 from sojourn.backends.linux import traffic
 from sojourn.backends.linux.plan import ARRIVED, SENT, extra_headers
 from sojourn.backends.linux.topology import address
 from sojourn.backends.linux.units import NANOSECONDS, nanoseconds
-from sojourn.specification import RunSpecification, rate_steps
+from sojourn.specification import RunSpecification, rate_steps, simulated
 
 #: What comes before the bytes of a packet (capture.c): when (ns), its length, and how many bytes there are.
 _RECORD = struct.Struct("=qII")
@@ -25,11 +24,8 @@ _RECORD = struct.Struct("=qII")
 #: The sender's ports, one a flow, and the receiver's, and those above when they are used up (crates/pcapng).
 _FIRST_PORT, _PORTS, _DISCARD = 49152, 65536 - 49152, 9
 
-#: The guest's port of the first flow (guest.h), and where its packets have addresses and ports: none has options of IP's.
+#: The guest's port of the first flow (guest.h), and where a packet has addresses and ports: none of a flow has options of IP's.
 _GUESTS_FIRST_PORT, _SOURCE, _TARGET, _ENDS = 5000, slice(12, 16), slice(16, 20), slice(20, 24)
-
-#: The first byte of a packet of IPv4 without options (RFC 791, section 3.1).
-_WITHOUT_OPTIONS = 0x45
 
 #: When (ns since the start), whether it leaves or arrives, its length, and its first bytes, from its IP header on.
 Packet = tuple[int, bool, int, bytes]
@@ -37,30 +33,27 @@ Packet = tuple[int, bool, int, bytes]
 
 def packets(run: RunSpecification, link: int, folder: Path) -> Iterator[Packet]:
     """The packets of flows and programs that a run's guest captured into a folder, up to the end of the run."""
-    has_programs, run = "programs" in run, specification.simulated(run)
     end = nanoseconds(run["duration"])
     both = merge(_sent(run, link, folder / SENT), _read(folder / ARRIVED, leaves=False), key=itemgetter(0))
-    flows_ends = [tuple(inet_aton(address(flow.entry[end])) for end in ("from", "to")) for flow in traffic.flows(run)]
+    flows_of_run = tuple(traffic.flows(simulated(run)))
+    senders = [inet_aton(address(flow.entry["from"])) for flow in flows_of_run]
+    hosts = [{inet_aton(address(host)) for host in flow.ends} for flow in flows_of_run]
     for time, leaves, length, content in both:
         if time >= end:
             return
         source, target = content[_ENDS][:2], content[_ENDS][2:]
-        flows = [int.from_bytes(port) - _GUESTS_FIRST_PORT for port in (source, target)]
-        flow = next((flow for flow in flows if 0 <= flow < len(flows_ends) and _is_between(content, flows_ends[flow])), None)
+        ports = [int.from_bytes(port) - _GUESTS_FIRST_PORT for port in (source, target)]
+        ends = {content[_SOURCE], content[_TARGET]}
+        flow = next((flow for flow in ports if 0 <= flow < len(senders) and ends == hosts[flow]), None)
         if flow is None:
-            if has_programs:
+            if "programs" in run:
                 yield time, leaves, length, content
             continue
         if source == target:
-            ports = _ports(flow, content[_SOURCE] == flows_ends[flow][0])
+            own = _ports(flow, content[_SOURCE] == senders[flow])
         else:
-            ports = _DISCARD.to_bytes(2) + target if flow == flows[0] else source + _DISCARD.to_bytes(2)
-        yield time, leaves, length, content[: _ENDS.start] + ports + content[_ENDS.stop :]
-
-
-def _is_between(content: bytes, ends: tuple[bytes, ...]) -> bool:
-    """Whether a packet has a flow's addresses: a program may use its ports."""
-    return content[0] == _WITHOUT_OPTIONS and sorted((content[_SOURCE], content[_TARGET])) == sorted(ends)
+            own = _DISCARD.to_bytes(2) + target if flow == ports[0] else source + _DISCARD.to_bytes(2)
+        yield time, leaves, length, content[: _ENDS.start] + own + content[_ENDS.stop :]
 
 
 def _ports(flow: int, is_sent: bool) -> bytes:
@@ -76,13 +69,14 @@ def _read(path: Path, *, leaves: bool) -> Iterator[Packet]:
         while head := file.read(_RECORD.size):
             time, length, captured = _RECORD.unpack(head)
             content = file.read(captured)
-            if time >= 0:  # hosts of programs speak before the run begins, about the addresses of IPv6 that they have
+            # Before the run begins, the kernel looks for neighbours and routers of IPv6.
+            if time >= 0:
                 yield time, leaves, length, content
 
 
 def _sent(run: RunSpecification, link: int, path: Path) -> Iterator[Packet]:
     """Packets that leave, each when its last bit has been sent: the guest saw them when the transmitter was to take them."""
-    extra = extra_headers(run, tuple(traffic.flows(run)))
+    extra = extra_headers(run, tuple(traffic.flows(simulated(run))))
     # At a rate of 0 nothing leaves but what had begun to.
     rates = [(nanoseconds(at), rate) for at, rate in rate_steps(run["links"][link], run["duration"]) if rate]
     free = 0.0

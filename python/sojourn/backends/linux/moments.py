@@ -9,7 +9,7 @@ from typing import TextIO
 import polars as pl
 
 from sojourn.backends.backend import MOMENT_FLOWS, MOMENT_QUEUES, Moment
-from sojourn.backends.linux import causes, reading
+from sojourn.backends.linux import causes, observed, reading
 from sojourn.backends.linux.machine import Machine
 from sojourn.backends.linux.plan import Plan
 from sojourn.backends.linux.units import NANOSECONDS
@@ -45,7 +45,7 @@ class WatchedRun:
         with kernel as carried_out, closing(Reader(self._run, plan, carried_out.folder)) as reader:
             for _ in carried_out.looks(self._run["duration"] / PICOSECONDS, self._cancelled, _LOOK):
                 yield from reader.new()
-            self._found = reading.result(self._run, plan, carried_out.result(), carried_out.folder)
+            self._found = observed.result(self._run, plan, carried_out.result(), carried_out.folder)
             yield from reader.new()
 
     def result(self) -> RunResult:

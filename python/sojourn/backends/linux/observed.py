@@ -7,12 +7,14 @@ follow those of the scenario, in the order in which they began.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from sojourn.backends.linux import reading
 from sojourn.backends.linux.algorithms import MODULES
+from sojourn.backends.linux.plan import Plan
 from sojourn.backends.linux.units import NANOSECONDS
 from sojourn.backends.result import FLOW_SERIES, FLOWS, RunResult, frame
 from sojourn.specification import RunSpecification
@@ -39,6 +41,12 @@ class Records:
     delays: dict[int, reading.Values] = field(default_factory=dict)
     bins: dict[int, dict[int, int]] = field(default_factory=dict)
     series: list[list[int]] = field(default_factory=list)
+
+
+def result(run: RunSpecification, plan: Plan, text: str, folder: Path) -> RunResult:
+    """What a guest wrote as frames: see ``reading.result``; with the flows of its programs, if it has any."""
+    found = reading.result(run, plan, text, folder)
+    return added(run, found, text) if plan.programs else found
 
 
 def records(text: str) -> Records:

@@ -26,6 +26,7 @@ void capture_add(const char *file, const char *name_space, const char *device, i
 	if (captures++ == MOST_CAPTURES || !(capture->file = fopen(file, "w")))
 		fail("capture", file);
 	tap_open(&capture->tap, name_space, device, outgoing, LARGEST_HEADERS);
+	capture->tap.all = 1;
 }
 
 static void record(struct capture *capture, const struct tpacket2_hdr *header)

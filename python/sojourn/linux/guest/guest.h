@@ -85,7 +85,7 @@ struct tap {
 	int socket;
 	unsigned char *ring;
 	unsigned next, frames, frame; /* how many the ring has, and bytes of one */
-	int outgoing, all; /* whether it sees packets of programs, too */
+	int outgoing, all; /* whether it sees packets of programs, and IPv6, too */
 	const char *where;
 };
 
