@@ -226,7 +226,7 @@ def _program(scenario: Scenario, program: Program, index: dict[str, int]) -> Jso
         "stop": program.stop,
         "expect": program.expect,
         "cpu": program.cpu,
-        "root": program.root,
+        "root": program.image or program.root,
         "folder": str(scenario.folder.resolve()),
         "keep": program.keep,
     }

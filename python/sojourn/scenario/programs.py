@@ -1,8 +1,10 @@
 """Programs that run on hosts of the network: any that runs on Linux."""
 
+import hashlib
 import re
 import shlex
 from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -61,6 +63,13 @@ def _folder(given: object, info: ValidationInfo) -> str:
     if not path.exists():
         raise ValueError(f'"{given}" does not exist')
     return str(path)
+
+
+@lru_cache
+def _digest(path: str, _changed: int, _size: int) -> str:
+    """The SHA-256 of a file, read once as long as it stays as it is."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def address(node: int) -> str:
@@ -123,6 +132,14 @@ class Program(Table):
     def called(self) -> str:
         """Its name in results."""
         return self.name or Path(self.command[0]).name
+
+    @property
+    def image(self) -> str | None:
+        """The name of its root by its content, if that is an archive."""
+        if self.root is None or Path(self.root).is_dir():
+            return None
+        about = Path(self.root).stat()
+        return f"sha256:{_digest(self.root, about.st_mtime_ns, about.st_size)}"
 
     def check(self, hosts: Collection[str], variables: Mapping[str, str], duration: int) -> None:
         """Checks what depends on the rest of the scenario.

@@ -12,14 +12,14 @@ import polars as pl
 
 from sojourn import _engine, specification
 from sojourn.backends.identity import Identity
-from sojourn.backends.linux import captures, connections, machine, observed, stack
+from sojourn.backends.linux import captures, commands, connections, machine, observed, stack
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.machine import Machine
 from sojourn.backends.linux.moments import WatchedRun
 from sojourn.backends.linux.plan import Besides, Plan, plan
 from sojourn.backends.result import RunResult
 from sojourn.errors import InputError
-from sojourn.linux import cache, guest
+from sojourn.linux import cache, guest, images
 from sojourn.linux.cache import Kernel
 from sojourn.scenario.given import Given
 from sojourn.specification import RunSpecification
@@ -50,6 +50,10 @@ class Linux:
 
     def check(self, run: RunSpecification, given: Given, /) -> None:
         stack.check_profiles(given.scenario)
+        for program in given.scenario.programs:
+            if program.image is not None:
+                images.unpack(Path(program.root or ""), program.image)
+        commands.check(run.get("programs", ()))
         limitations = Limitations()
         try:
             translated = self._plan(run, limitations, Besides())

@@ -8,6 +8,7 @@ from sojourn.backends.linux import interfaces, runaways
 from sojourn.backends.linux.interfaces import second_address
 from sojourn.backends.linux.topology import LinkDevices, Network, address, node
 from sojourn.backends.linux.units import nanoseconds
+from sojourn.linux import images
 from sojourn.specification import Json, RunSpecification
 
 #: What programs need besides the guest itself, in MiB: their memory, and files that they write or that are read for them.
@@ -31,7 +32,7 @@ ENVIRONMENT = {
 _PROFILE, _CONTROL = "linux-6", "newreno"
 
 #: The root of programs that have none of their own: the machine's file system.
-_MACHINE = "/"
+MACHINE = "/"
 
 
 def hosts(programs: Sequence[Json]) -> list[int]:
@@ -73,14 +74,16 @@ def add_second_protocol(
 
 
 def _roots(programs: Sequence[Json]) -> list[str]:
-    return list(dict.fromkeys(program["root"] or _MACHINE for program in programs))
+    return list(dict.fromkeys(program["root"] or MACHINE for program in programs))
 
 
 def seen(programs: Sequence[Json]) -> dict[str, str]:
     """Links for the run's folder: the roots of programs and the scenario's folder."""
     if not programs:
         return {}
-    return {f"root-{number}": root for number, root in enumerate(_roots(programs))} | {"scenario": programs[0]["folder"]}
+    return {f"root-{number}": str(images.place(root)) for number, root in enumerate(_roots(programs))} | {
+        "scenario": programs[0]["folder"]
+    }
 
 
 def lines(run: RunSpecification, programs: Sequence[Json]) -> Iterator[str]:
@@ -94,7 +97,7 @@ def lines(run: RunSpecification, programs: Sequence[Json]) -> Iterator[str]:
         yield from (f"set {node(index)} {allowed}" for index in hosts(programs))
     for number, program in enumerate(programs):
         stop = run["duration"] if program["stop"] is None else program["stop"]
-        root = roots.index(program["root"] or _MACHINE)
+        root = roots.index(program["root"] or MACHINE)
         times = " ".join(str(nanoseconds(time)) for time in (program["start"], stop, program["cpu"] or 0))
         yield f"program {number} {root} {node(program['host'])} {times}"
         yield from (f"keep {number} {pattern}" for pattern in program["keep"])
