@@ -86,6 +86,14 @@ class Linux:
             self._result(run, translated, carried_out)
             yield from connections.states(carried_out.folder)
 
+    def shell(self, run: RunSpecification, program: int, terminal: int, /) -> None:
+        """Carries out a run in which a program has a terminal, the end of a pseudoterminal, until that program ends."""
+        translated = self._plan(run, Limitations(), Besides(terminal=program))
+        with machine.started(self._kernel, translated, run["seed"], terminal) as carried_out:
+            for _ in carried_out.looks(run["duration"] / PICOSECONDS, self._cancelled):
+                pass
+            carried_out.result()
+
     def _plan(self, run: RunSpecification, limitations: Limitations, besides: Besides) -> Plan:
         kernel = self._kernel
         return plan(run, limitations, kernel.modules, besides, version=kernel.numbers)

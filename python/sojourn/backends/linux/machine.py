@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sojourn.backends.linux import answers, folders, processors, runaways
+from sojourn.backends.linux import answers, folders, pace, processors, runaways
 from sojourn.backends.linux.plan import Plan
 from sojourn.errors import RunCancelled, RunFailed
 from sojourn.linux import cache
@@ -88,9 +88,12 @@ class Machine:
 
 
 @contextlib.contextmanager
-def started(kernel: Kernel, plan: Plan, seed: int) -> Iterator[Machine]:
-    """Has a kernel carry out a plan, whose guest is answered; at the end nothing of it is left."""
-    answer = plan.answer
+def started(kernel: Kernel, plan: Plan, seed: int, terminal: int | None = None) -> Iterator[Machine]:
+    """Has a kernel carry out a plan, whose guest is answered; at the end nothing of it is left.
+
+    ``terminal`` is the end of a pseudoterminal that the guest's console has; then the guest goes no faster than the host's clock.
+    """
+    answer = plan.answer if terminal is None else pace.kept(plan.answer)
     with folders.of_run() as folder:
         for path, content in plan.files.items():
             (folder / path).write_text(content)
@@ -100,7 +103,7 @@ def started(kernel: Kernel, plan: Plan, seed: int) -> Iterator[Machine]:
         with answers.given(answer, folder) as (to_ask, asked):
             with (folder / "console").open("wb") as console:
                 process = subprocess.Popen(
-                    _command(kernel, plan),
+                    _command(kernel, plan, terminal),
                     cwd=folder,
                     env={
                         **{"PATH": os.defpath, "HOME": str(folder), "TMPDIR": str(memory_folder())},
@@ -113,7 +116,7 @@ def started(kernel: Kernel, plan: Plan, seed: int) -> Iterator[Machine]:
                     stdout=console,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
-                    pass_fds=asked,
+                    pass_fds=(*asked, *([] if terminal is None else [terminal])),
                 )
             try:
                 with processors.on_one(process.pid):
@@ -122,7 +125,7 @@ def started(kernel: Kernel, plan: Plan, seed: int) -> Iterator[Machine]:
                 _end(process)
 
 
-def _command(kernel: Kernel, plan: Plan) -> list[str]:
+def _command(kernel: Kernel, plan: Plan, terminal: int | None = None) -> list[str]:
     """The kernel's command line, which enters its random numbers: it names nothing of the host."""
     return [
         str(kernel.folder / cache.KERNEL),
@@ -131,6 +134,7 @@ def _command(kernel: Kernel, plan: Plan) -> list[str]:
         *("initrd=guest", "hostfs=/proc/self/cwd", "uml_dir=./machine"),
         # Only programs have a use for it, and it would send packets of its own.
         *([] if plan.seen else ["ipv6.disable=1"]),
+        *([] if terminal is None else [f"con1=fd:{terminal},fd:{terminal}"]),
         *("con=null", "con0=null,fd:1", "ssl=null", "quiet", "panic=-1"),
         *(f"time-travel-start={EPOCH}", "time-travel=inf-cpu"),
         # With ptrace instead a run may have other bytes: which of the two it is must not depend on the host.

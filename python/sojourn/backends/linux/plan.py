@@ -53,6 +53,8 @@ class Besides:
     connections: int | None = None
     #: How often progress is reported, in ps.
     moments: int | None = None
+    #: The program, by its number, that has a terminal.
+    terminal: int | None = None
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ def plan(
         *(f"{probe} {nanoseconds(run['probe'][probe])}" for probe in ("queue_series", "flow_series") if run["probe"][probe]),
         *_network(network),
         *_settings(hosts, nodes, tcp, translate),
-        *programs.lines(run, started),
+        *programs.lines(run, started, besides.terminal),
         *(_flow(run, flow, spaces, extra, mtu, translate) for flow in flows),
         *(f"counters {space}" for space in senders.values()),
         *(_queue(number, devices[index], overhead) for number, index in enumerate(measured)),

@@ -86,7 +86,7 @@ def seen(programs: Sequence[Json]) -> dict[str, str]:
     }
 
 
-def lines(run: RunSpecification, programs: Sequence[Json]) -> Iterator[str]:
+def lines(run: RunSpecification, programs: Sequence[Json], terminal: int | None = None) -> Iterator[str]:
     """Lines of the guest's plan."""
     roots = _roots(programs)
     yield from (f"root {number}" for number in range(len(roots)))
@@ -100,6 +100,8 @@ def lines(run: RunSpecification, programs: Sequence[Json]) -> Iterator[str]:
         root = roots.index(program["root"] or MACHINE)
         times = " ".join(str(nanoseconds(time)) for time in (program["start"], stop, program["cpu"] or 0))
         yield f"program {number} {root} {node(program['host'])} {times}"
+        if number == terminal:
+            yield "terminal"
         yield from (f"keep {number} {pattern}" for pattern in program["keep"])
     if programs:
         yield "programs"

@@ -258,6 +258,11 @@ int root_enter(int number);
 extern int program_count;
 void program_add(const char *line);
 void program_keep(int number, const char *pattern);
+/* The program that was added last has the console for its terminal; the run ends with it, and goes no faster than the host's clock. */
+void program_terminal(void);
+/* Whether there is such a program, and whether it has ended. */
+int terminal_is_there(void);
+int terminal_has_ended(void);
 /* All of them are known. */
 void programs_prepare(void);
 void programs_begin(void);

@@ -169,6 +169,8 @@ static void read_line(const char *line)
 		root_make(number);
 	} else if (!strncmp(line, "program ", 8)) {
 		program_add(line);
+	} else if (!strcmp(line, "terminal")) {
+		program_terminal();
 	} else if (sscanf(line, "keep %d", &number) == 1) {
 		program_keep(number, rest_of(line, 2));
 	} else if (!strcmp(line, "programs")) {
@@ -285,12 +287,27 @@ static Time rest(Time time, Time moment)
 	return last;
 }
 
+/* The host answers when its own clock is as far, so that somebody can type. Virtual time stands still meanwhile. */
+static void keep_pace(Time time)
+{
+	char question[32];
+
+	snprintf(question, sizeof question, "pace %lld", (long long)time);
+	if (symlink(question, "ask"))
+		fail("pace", strerror(errno));
+	if (terminal_has_ended()) {
+		fprintf(output, "done\n");
+		fclose(output);
+		exit(0);
+	}
+}
+
 /* From time to time of what there is to do, up to the end of the run. */
 static void run(void)
 {
 	Time time = 0;
 	Time shown = 0;
-	int reported = warm_up == 0, is_quiet = 0;
+	int reported = warm_up == 0, is_quiet = 0, is_paced = terminal_is_there();
 
 	while (time < duration) {
 		Time next = least(duration, least(next_of(queue_interval, time), next_of(flow_interval, time)));
@@ -312,6 +329,8 @@ static void run(void)
 		else
 			sleep_until(origin + next);
 		time = next;
+		if (is_paced && time % LOOK == 0)
+			keep_pace(time);
 		queues_look();
 		drain();
 		changes_until(time);
@@ -332,7 +351,7 @@ static void run(void)
 		if (time % LOOK == 0)
 			queues_sample(time > warm_up);
 		/* Programs may be silent for long, and a look is dear. */
-		is_quiet = program_count && !flow_count && !moments && queues_are_empty();
+		is_quiet = program_count && !flow_count && !moments && !is_paced && queues_are_empty();
 		if (program_count && time % LIMITS_LOOK == 0)
 			limits_look(time);
 		if (connections && time % connections_interval == 0)

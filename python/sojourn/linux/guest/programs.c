@@ -18,11 +18,13 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "guest.h"
 
 #define MOST_PROGRAMS 1024
+#define TERMINAL "/dev/tty1"
 /* What a program may write to its output and to its errors before the rest is left out, and what is kept of its files. */
 #define MOST_WRITTEN (1 << 20)
 #define MOST_KEPT (64ll << 20)
@@ -51,6 +53,7 @@ static struct program {
 	int pattern_count;
 	pid_t keeper;
 	struct told *told;
+	int has_terminal;
 } programs[MOST_PROGRAMS];
 int program_count;
 /* Each keeper reads from it when the run begins. */
@@ -96,6 +99,34 @@ void program_add(const char *line)
 	if (program->told == MAP_FAILED)
 		fail("program", strerror(errno));
 	program_count++;
+}
+
+/* The console's numbers are those of Documentation/admin-guide/devices.txt: the host gives its end when it starts the kernel. */
+void program_terminal(void)
+{
+	programs[program_count - 1].has_terminal = 1;
+	if (mknod(TERMINAL, S_IFCHR | 0600, makedev(4, 1)) && errno != EEXIST)
+		fail("terminal", strerror(errno));
+}
+
+static struct program *with_terminal(void)
+{
+	for (struct program *program = programs; program < programs + program_count; program++)
+		if (program->has_terminal)
+			return program;
+	return NULL;
+}
+
+int terminal_is_there(void)
+{
+	return with_terminal() != NULL;
+}
+
+int terminal_has_ended(void)
+{
+	struct program *program = with_terminal();
+
+	return program && (program->told->has_ended || program->told->error);
 }
 
 /* Forks the keepers, before the rings of taps are mapped: a process that has them cannot be forked in User Mode Linux. */
@@ -150,9 +181,12 @@ static void confine(void)
 static void become(struct program *program, const int *output, const int *errors)
 {
 	struct rlimit descriptors = { DESCRIPTORS, MOST_DESCRIPTORS }, core = { 0, 0 };
-	int null;
+	int null, terminal = -1;
 
 	setsid();
+	/* It becomes the session's terminal. */
+	if (program->has_terminal)
+		terminal = open(TERMINAL, O_RDWR);
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) || root_enter(program->root)) {
 		program->told->error = errno;
 		_exit(126);
@@ -161,6 +195,8 @@ static void become(struct program *program, const int *output, const int *errors
 	dup2(null, 0);
 	dup2(output[1], 1);
 	dup2(errors[1], 2);
+	for (int descriptor = 0; descriptor < 3 && terminal >= 0; descriptor++)
+		dup2(terminal, descriptor);
 	syscall(SYS_close_range, 3, ~0u, 0);
 	umask(022);
 	setrlimit(RLIMIT_NOFILE, &descriptors);
