@@ -38,16 +38,18 @@ def packets(run: RunSpecification, link: int, folder: Path) -> Iterator[Packet]:
     flows_of_run = tuple(traffic.flows(simulated(run)))
     senders = [inet_aton(address(flow.entry["from"])) for flow in flows_of_run]
     hosts = [{inet_aton(address(host)) for host in flow.ends} for flow in flows_of_run]
+    has_programs = "programs" in run
     for time, leaves, length, content in both:
         if time >= end:
             return
         source, target = content[_ENDS][:2], content[_ENDS][2:]
         ports = [int.from_bytes(port) - _GUESTS_FIRST_PORT for port in (source, target)]
-        ends = {content[_SOURCE], content[_TARGET]}
-        flow = next((flow for flow in ports if 0 <= flow < len(senders) and ends == hosts[flow]), None)
+        flow = next((flow for flow in ports if 0 <= flow < len(senders)), None)
+        # A program may have such a port too, but hardly between the same hosts.
+        if has_programs and (flow is None or {content[_SOURCE], content[_TARGET]} != hosts[flow]):
+            yield time, leaves, length, content
+            continue
         if flow is None:
-            if "programs" in run:
-                yield time, leaves, length, content
             continue
         if source == target:
             own = _ports(flow, content[_SOURCE] == senders[flow])
