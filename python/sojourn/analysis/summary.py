@@ -11,6 +11,7 @@ from sojourn.metrics import METRICS, Metric, of_group
 from sojourn.metrics.formulas import jain
 from sojourn.metrics.transfers import MAIN as OF_TRANSFERS
 from sojourn.table import Column, Frame, Table, label, measured, number, render, width
+from sojourn.table import text as text_column
 
 #: The metrics of a cell that are the last to be left out where there is little room, the very last one first.
 FIRST = (
@@ -55,15 +56,54 @@ def of_cell(found: Result, only: Sequence[str] | None = None) -> list[Table]:
     With several seeds these are means and intervals. Of the groups in ``only`` there are no queues.
     """
     flows, of_groups = _flows(found), groups(found, only=only)
-    made = [_of_cell("flows", FLOWS, flows.filter(_chosen(only)))]
+    ran = programs(found) if only is None else None
+    made = [_of_cell("flows", FLOWS, flows.filter(_chosen(only)))] if flows.height or ran is None else []
     if of_groups is not None:
         made.append(replace(of_groups, notes=[]))
     if (of_transfers := transfers(found, only)) is not None:
         made.append(of_transfers)
     if only is None and (queues := _queues(found)).height:
         made.append(_of_cell("queues", QUEUES, queues))
+    if ran is not None:
+        made.append(ran)
     # All are of the same seeds.
     return [*made[:-1], replace(made[-1], notes=[*_note(flows, found), *_few_samples(found, only)])]
+
+
+def programs(found: Result) -> Table | None:
+    """How the programs of one cell ended, over seeds, and the last line of each with the first seed; none if it has none."""
+    rows = found.frame("programs")
+    if not rows.height:
+        return None
+    last = pl.when(pl.col("output") == "").then(pl.col("errors")).otherwise(pl.col("output"))
+    ends = (
+        pl.when(pl.col("stopped"))
+        .then(pl.lit("stopped"))
+        .otherwise(pl.coalesce(pl.col("status").cast(pl.String), pl.col("signal")))
+    )
+    ended = (
+        rows.sort("program", "seed")
+        .group_by("program", "name", "host", maintain_order=True)
+        .agg(
+            pl.col("start").mean(),
+            pl.col("end").mean(),
+            ends.unique(maintain_order=True).drop_nulls().str.join(", ").alias("status"),
+            last.str.strip_chars().str.split("\n").list.last().str.strip_chars().first().alias("last_line"),
+        )
+    )
+    columns = [
+        label("name", keep=True),
+        label("host", keep=True),
+        number("start", "start s", _seconds),
+        number("end", "end s", _seconds),
+        text_column("status", keep=True),
+        text_column("last_line", "last line"),
+    ]
+    return Table("programs", "Programs", columns, Frame(ended))
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.3f}"
 
 
 def _chosen(only: Sequence[str] | None) -> pl.Expr | bool:
