@@ -95,7 +95,7 @@ def _order() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "metrics": _metrics,
     "floors": _floors,
-    **{f"columns of {frame}": partial(_columns, frame) for frame in frames.NAMES},
+    **{f"columns of {frame}": partial(_columns, frame) for frame in frames.EVERY},
     "measures": _measures,
     "hooks": _hooks,
     "shown": _shown,
