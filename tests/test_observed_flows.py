@@ -205,17 +205,18 @@ def carried_out(scenario: Any, patch: pytest.MonkeyPatch) -> tuple[pl.DataFrame,
 #: What both tell of a connection, in the same way.
 SAME = (
     *("start", "established", "completed", "bytes_delivered", "total_bytes_delivered", "segments_sent"),
-    *("retransmissions", "rwnd_limited", "sndbuf_limited", "rtt_samples", "rtt_mean", "rtt_min", "rtt_max", "algorithm"),
+    *("rwnd_limited", "sndbuf_limited", "algorithm"),
 )
+
+#: And if its SYN was answered at once: whether one sent again gives a sample depends on the order in which packets are taken.
+RTTS = ("rtt_samples", "rtt_mean", "rtt_min", "rtt_max")
 
 
 CODEL, DROPTAIL = {"name": "codel"}, {"name": "droptail", "limit": "20 packets"}
 
 
-# Of BBR behind DropTail one packet sent again was not seen, on one build of 7.3: why is not known.
-@pytest.mark.parametrize(
-    ("tcp", "queue"), [("newreno", CODEL), ("newreno", DROPTAIL), ("cubic", CODEL), ("cubic", DROPTAIL), ("bbr", CODEL)]
-)
+@pytest.mark.parametrize("tcp", ["newreno", "cubic", "bbr"])
+@pytest.mark.parametrize("queue", [CODEL, DROPTAIL])
 @pytest.mark.kernel
 @on_a_kernel[1]
 def test_connections_are_what_their_own_program_says(tcp: str, queue: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,13 +231,18 @@ def test_connections_are_what_their_own_program_says(tcp: str, queue: dict[str, 
     assert own["retransmissions"].sum() > 0 or tcp == "bbr"
     for name in SAME:
         assert seen[name].to_list() == own[name].to_list(), name
+    is_prompt = own["established"] - own["start"] < 1
+    assert is_prompt.sum() >= 2
+    assert seen.filter(is_prompt).select(RTTS).rows() == own.filter(is_prompt).select(RTTS).rows()
     # A packet that is sent just before the window and lost in it counts where the queue counts it.
     assert seen["packets_dropped"].to_list() == [pytest.approx(value, abs=2) for value in own["packets_dropped"]]
-    # The kernel's own count is that of the packets.
+    # The kernel counts a SYN that is sent again, which it is after a second (RFC 6298, section 2.1), among the retransmissions.
     told = [int(way["told_retransmissions"]) for way in found.ways.values() if int(way["total_bytes"])]
     assert told == own["retransmissions"].to_list()
+    assert seen["retransmissions"].to_list() == [count - (not prompt) for count, prompt in zip(told, is_prompt, strict=True)]
     columns = ("cwnd", "ssthresh", "rtt", "bytes_delivered")
     theirs, ours = both.flow_series.filter(pl.col("flow") < 3), both.flow_series.filter(pl.col("flow") >= 3)
     ours = ours.with_columns(pl.col("flow") - 3).join(theirs, on=["time", "flow"], suffix="_own")
-    assert ours.height > 80
+    ours = ours.filter(pl.col("flow").is_in([flow for flow, prompt in enumerate(is_prompt) if prompt]))
+    assert ours.height > 70
     assert ours.select(pl.all_horizontal(pl.col(name).eq_missing(pl.col(f"{name}_own")) for name in columns).all()).item()
