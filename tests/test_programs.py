@@ -11,10 +11,9 @@ import pytest
 
 import sojourn
 from captures import frames, needs_tshark
-from sojourn import exports, programs
+from sojourn import backends, exports, programs
 from sojourn.analysis import repetition
 from sojourn.backends.linux.backend import Linux
-from sojourn.backends.simulator import Simulator
 from sojourn.campaign import randomness
 from sojourn.errors import InputError, RunFailed
 from sojourn.linux import cache, guest
@@ -80,7 +79,10 @@ def test_seeds_of_programs_differ() -> None:
 def test_the_work_of_programs_is_that_of_the_slowest_link() -> None:
     """Programs may fill the bottleneck: 10 Mbit/s over ten seconds are 100 Mbit, and a beginning is as long as is asked for."""
     run = Run(
-        {}, 1, specify(scenario_of([{"at": "server", "run": "true", "start": "9 s", "stop": "9.5 s"}]), 1), Simulator().identity
+        {},
+        1,
+        specify(scenario_of([{"at": "server", "run": "true", "start": "9 s", "stop": "9.5 s"}]), 1),
+        backends.named("simulator").identity,
     )
     assert run.cost == 100_000_000
     carried_out: list[Run] = []

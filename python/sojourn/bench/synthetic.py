@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sojourn.analysis.frames import NAMES, schema
+from sojourn.analysis.frames import EVERY, schema
 from sojourn.analysis.records import assemble, of_run
 from sojourn.backends.backend import Backend
 from sojourn.campaign import Plan, PlannedCell
@@ -24,7 +24,7 @@ def fill(directory: Path, planned: Plan, backend: Backend, sample: int) -> None:
     """Makes a store of all runs of a plan: ``sample`` runs of each cell are carried out, and the others repeat them."""
     Store(directory, create=True).close()
     axes = list(planned.axes)
-    with parquet.writing(directory, {name: schema(name, axes) for name in NAMES}) as (write, _):
+    with parquet.writing(directory, {name: schema(name, axes) for name in EVERY}) as (write, _):
         for cell in sorted(planned.cells, key=lambda cell: [cell.axes[axis] for axis in axes]):
             for frames in _frames(cell, axes, planned.repetitions, backend, sample):
                 for name, rows in frames.items():
