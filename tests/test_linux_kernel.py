@@ -22,11 +22,11 @@ import sojourn
 from captures import frames, needs_tshark
 from conftest import scenario_data
 from sojourn import backends, exports
+from sojourn.backends.backend import Backend
 from sojourn.backends.linux import direct, machine, shaping
 from sojourn.backends.linux.backend import Linux
 from sojourn.backends.linux.limits import Limitations
 from sojourn.backends.linux.plan import plan
-from sojourn.backends.simulator import Simulator
 from sojourn.errors import RunCancelled, RunFailed
 from sojourn.linux import cache, guest
 from sojourn.linux.cache import DUALPI2
@@ -359,7 +359,7 @@ def test_loss_is_random(backend: Linux) -> None:
     assert lost == pytest.approx(0.02, abs=5 * (0.02 * 0.98 / flow["segments_sent"]) ** 0.5 + 0.003)
 
 
-def impaired(backend: Linux | Simulator, **impairments: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def impaired(backend: Backend, **impairments: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Returns the rows of a stream of 1000 packets a second for ten seconds over an impaired link, and of its queue."""
     flows = [{"from": "a", "to": "b", "tcp": {"name": "cbr", "rate": "4 Mbit/s", "packet_size": "500 B"}}]
     data = scenario_data(flows=flows, duration="11 s")
@@ -404,7 +404,7 @@ def test_policers_admit_their_bucket(backend: Linux) -> None:
     admitted = 50_000 / 500 + 11_000 / 2
     assert queue["total_arrivals"] == pytest.approx(admitted, abs=2)
     assert queue["total_link_losses"] == pytest.approx(11_000 - admitted, abs=2)
-    _, simulated = impaired(Simulator(), policer=policer)
+    _, simulated = impaired(backends.named("simulator"), policer=policer)
     assert simulated["total_link_losses"] == pytest.approx(queue["total_link_losses"], abs=1)
     assert flow["packets_dropped"] is None
 

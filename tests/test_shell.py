@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sojourn import terminal
-from sojourn.backends.simulator import Simulator
+from sojourn import backends, terminal
 from sojourn.errors import InputError
 from sojourn.runs import Run
 from sojourn.specification import specify
@@ -36,7 +35,7 @@ PATIENCE = 60
 
 def test_a_simulator_has_no_shell() -> None:
     """One line says what has one."""
-    run = Run({}, 1, specify(scenario_of([{"at": "server", "run": "true"}]), 1), Simulator().identity)
+    run = Run({}, 1, specify(scenario_of([{"at": "server", "run": "true"}]), 1), backends.named("simulator").identity)
     with pytest.raises(InputError, match="--backend simulator: only a real kernel has a shell"):
         terminal.shell(run, "server", "simulator")
 
