@@ -655,6 +655,15 @@ def test_receive_window_is_of_a_buffer(version: tuple[int, ...], segment: int, b
     assert f"set n3 /proc/sys/net/ipv4/tcp_rmem 4096 131072 {buffer}\n" in lines
 
 
+def test_programs_need_a_newer_kernel() -> None:
+    """Kernels whose guests' processes are traced refuse programs in one line that says which can."""
+    data = scenario_data(programs=[{"at": "a", "run": "true"}])
+    run = specify(from_data(data, "test"), 1)
+    assert plan(run, Limitations(), version=(6, 16)).programs == ("true",)
+    with pytest.raises(Impossible, match=r"^programs: they need Linux 6\.16 or later, not 6\.1: `sojourn linux build --source "):
+        plan(run, Limitations(), version=(6, 1))
+
+
 def test_prague_is_a_file() -> None:
     """Prague is no part of Linux: kernels built with its file have it. It has Accurate ECN whatever the stack says."""
     flows = [{"from": "a", "to": "b", "tcp": "prague"}]

@@ -25,12 +25,12 @@ from sojourn.sweep import estimate
 EXAMPLES = Path(__file__).parent.parent / "examples" / "programs"
 
 #: The kernels that have programs, and whose guest is of this version of Sojourn.
-KERNELS = [kernel for kernel in cache.kernels() if kernel.program == guest.program_digest() and kernel.numbers >= (6, 13)]
+KERNELS = [kernel for kernel in cache.kernels() if kernel.program == guest.program_digest() and kernel.has_seccomp]
 
 on_a_kernel = [
     pytest.mark.kernel,
     pytest.mark.skipif(
-        not KERNELS, reason="no Linux kernel from 6.13 on is built by this version; `sojourn linux build` makes one"
+        not KERNELS, reason="no Linux kernel from 6.16 on is built by this version; `sojourn linux build` makes one"
     ),
 ]
 

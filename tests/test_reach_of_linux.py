@@ -14,6 +14,8 @@ from conftest import ROOT, scenario_data
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.plan import plan
 from sojourn.errors import InputError
+from sojourn.linux.cache import SECCOMP
+from sojourn.linux.source import OLDEST
 from sojourn.runs import Cell
 from sojourn.scenario import from_data
 
@@ -25,7 +27,8 @@ def refusal(cell: Cell) -> str | None:
     """Returns the line with which Linux refuses a cell; none if it carries it out."""
     limitations = Limitations()
     try:
-        plan(cell.specification, limitations)
+        # Programs need a newer kernel than the oldest.
+        plan(cell.specification, limitations, version=SECCOMP if cell.scenario.programs else OLDEST)
         limitations.refuse(cell.given)
     except Impossible as problem:
         return str(problem.refused(cell.given))

@@ -100,6 +100,7 @@ def plan(
         InputError: nothing can.
     """
     links, started = run["links"], run.get("programs", [])
+    programs.check_version(started, version)
     run = specification.simulated(run)
     flows = tuple(traffic.flows(run))
     with_programs = programs.with_routes(run, started)

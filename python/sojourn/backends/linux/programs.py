@@ -6,9 +6,12 @@ from itertools import permutations
 from sojourn import catalogue
 from sojourn.backends.linux import interfaces, runaways
 from sojourn.backends.linux.interfaces import second_address
+from sojourn.backends.linux.limits import Impossible
 from sojourn.backends.linux.topology import LinkDevices, Network, address, node
 from sojourn.backends.linux.units import nanoseconds
 from sojourn.linux import images
+from sojourn.linux.cache import BUILD, SECCOMP
+from sojourn.linux.source import RECOMMENDED
 from sojourn.specification import Json, RunSpecification
 
 #: What programs need besides the guest itself, in MiB: their memory, and files that they write or that are read for them.
@@ -33,6 +36,17 @@ _PROFILE, _CONTROL = "linux-6", "newreno"
 
 #: The root of programs that have none of their own: the machine's file system.
 MACHINE = "/"
+
+
+def check_version(programs: Sequence[Json], version: tuple[int, ...]) -> None:
+    """Checks that a kernel of a version can run programs: in earlier ones they are traced, which nobody has tried.
+
+    Raises:
+        Impossible: it cannot.
+    """
+    if programs and version < SECCOMP:
+        told, least = (".".join(map(str, numbers)) for numbers in (version, SECCOMP))
+        raise Impossible("programs", f"they need Linux {least} or later, not {told}: `{BUILD} {RECOMMENDED}` builds one")
 
 
 def hosts(programs: Sequence[Json]) -> list[int]:
