@@ -20,7 +20,7 @@ def invented(
     of 100 arrivals is per cent."""
     nodes, seed = run["nodes"], run["seed"]
     flows = [group for group in run["flows"] for _ in range(group["count"])]
-    long_lived = zip(run["flows"], _engine.long_lived(specification.text(run)), strict=True)
+    long_lived = zip(run["flows"], _engine.long_lived(specification.text(specification.simulated(run))), strict=True)
     links = [link for link in run["links"] if link["queue"] is not None]
     flow_columns = {name: [0] * len(flows) for name in FLOWS} | {
         "flow": list(range(len(flows))),

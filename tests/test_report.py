@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ import sojourn
 from conftest import SMALL_TOML, Capture, complaint, scenario_data
 from doubles import Inventor
 from sojourn import report
+from sojourn.analysis import summary
+from sojourn.api import notebook
+from sojourn.backends.result import PROGRAMS, RunResult, frame
 from sojourn.campaign import Campaign, plan, run
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
@@ -20,6 +24,7 @@ from sojourn.metrics import METRICS
 from sojourn.report import contents, prose
 from sojourn.runs import Cell
 from sojourn.scenario import from_data
+from sojourn.specification import RunSpecification
 from sojourn.statistics import estimate
 from sojourn.store import Store
 from sojourn.study import library
@@ -415,3 +420,64 @@ def test_report_matches_store(campaign: Path) -> None:
         expected = store.sql("SELECT tcp, queue, avg(jain) AS jain FROM runs GROUP BY ALL ORDER BY ALL")
     measured = pl.DataFrame([{**cell.axes, "jain": cell.measured["jain"].mean} for cell in found.cells if cell.measured["jain"]])
     assert measured.sort("tcp", "queue").equals(expected)
+
+
+def ended(**changes: Any) -> dict[str, Any]:
+    """A row of a program that ended well, with some columns changed."""
+    row: dict[str, Any] = {
+        "program": 0,
+        "name": "client",
+        "host": "b",
+        "command": "client",
+        "start": 1.0,
+        "end": 2.5,
+        "status": 0,
+        "signal": None,
+    }
+    row |= {"stopped": False, "output": "", "errors": "", "files_kept": 0, "files_left_out": 0, **changes}
+    return row | {f"bytes_{stream}": len(row[stream]) for stream in ("output", "errors")}
+
+
+def with_programs(folder: Path, rows: list[dict[str, Any]]) -> Path:
+    """A directory with a run without flows whose programs ended so."""
+
+    class Programs(Inventor):
+        def run(self, run: RunSpecification, /) -> RunResult:
+            columns = {name: [row[name] for row in rows] for name in PROGRAMS}
+            files = {f"{row['program']}-{row['name']}/output": row["output"].encode() for row in rows}
+            return replace(super().run(run), programs=frame(columns, PROGRAMS), files=files)
+
+    data = scenario_data(flows=[], programs=[{"at": "b", "run": "client"}] * len(rows))
+    sojourn.run(data, out=folder / "out", backend=Programs())
+    return folder / "out"
+
+
+def test_programs_are_reported(tmp_path: Path) -> None:
+    """How a program ended is told; what it wrote is escaped, and cut with the file that has all of it."""
+    written = {"output": "<b>first</b>\n" + "x" * 5000 + "\nlast", "errors": "", "command": "client --to <home>"}
+    directory = with_programs(tmp_path, [ended(**written), ended(program=1, status=None, signal="SIGTERM", stopped=True)])
+    page = report.write(directory).read_text(encoding="utf-8")
+    section = re.search(r'<section id="programs".*?</section>', page, re.DOTALL)
+    assert section
+    assert "client on b, 1.000 s to 2.500 s: status 0" in section[0]
+    assert "client on b, 1.000 s to 2.500 s: stopped" in section[0]
+    assert "client --to &lt;home&gt;" in section[0]
+    assert "<b>" not in section[0]
+    assert "first" not in section[0]
+    assert "last</pre>" in section[0]
+    assert re.search(r"all of it is in <code>[^<]*/programs/[0-9a-f]+/0-client/output</code>", section[0])
+
+
+def test_a_report_without_programs_has_no_section_of_them(campaign: Path) -> None:
+    """The page of a scenario without programs does not speak of any."""
+    assert 'id="programs"' not in report.write(campaign).read_text(encoding="utf-8")
+
+
+def test_programs_in_a_notebook_and_a_terminal(tmp_path: Path) -> None:
+    """A notebook shows how programs ended, escaped, as the terminal does, and no empty table of flows."""
+    directory = with_programs(tmp_path, [ended(output="one\n<i>two</i>\n")])
+    with Store(directory) as store:
+        found = store.result(["scenario"], None)
+        shown, printed = notebook.html(found), [table.name for table in summary.of_cell(found)]
+    assert "<td>client</td><td>b</td><td>1.000</td><td>2.500</td><td>0</td><td>&lt;i&gt;two&lt;/i&gt;</td>" in shown
+    assert printed == ["queues", "programs"]

@@ -2,8 +2,10 @@
 
 import base64
 from html import escape
+from itertools import islice
 
 from sojourn import digits, figures
+from sojourn.analysis import summary
 from sojourn.analysis.result import Result
 from sojourn.errors import InputError
 from sojourn.figures import Drawn, means, svg
@@ -21,7 +23,7 @@ def html(result: Result) -> str:
     if not result.columns("runs", ["key"]).height:
         return "<p>No runs.</p>"
     source = Drawn.of(result, order=result.order)
-    return f"{_table(source)}{_note(source)}{_queues(result, source)}"
+    return f"{_table(source)}{_note(source)}{_queues(result, source)}{_programs(result)}"
 
 
 def _table(source: Drawn) -> str:
@@ -82,3 +84,15 @@ def _queues(result: Result, source: Drawn) -> str:
     picture = base64.b64encode(svg(chart).encode()).decode()
     size = "width: 44em; max-width: 100%"
     return f'<img alt="{escape(figure.title)}" style="{size}" src="data:image/svg+xml;base64,{picture}">'
+
+
+def _programs(result: Result) -> str:
+    """How programs ended, where there are any and it is one cell."""
+    if result.axes and result.columns("runs", result.axes).unique().height > 1:
+        return ""
+    table = summary.programs(result)
+    if table is None:
+        return ""
+    heads = [column.heading for column in table.columns]
+    rows = [_row("td", [str(column.show(row)) for column in table.columns]) for row in islice(table.rows, MOST_ROWS)]
+    return f"<table><thead>{_row('th', heads)}</thead><tbody>{''.join(rows)}</tbody></table>"

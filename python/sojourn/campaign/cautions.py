@@ -1,7 +1,7 @@
 """Links to which more arrives than they carry, and queue disciplines that cannot do where they stand what they are there for."""
 
 from sojourn import _engine
-from sojourn.specification import Json, RunSpecification, text
+from sojourn.specification import Json, RunSpecification, simulated, text
 from sojourn.units import DURATION, PICOSECONDS, RATE
 
 #: Bytes of a full packet for CAKE of Linux: 1500 and Ethernet's header (net/sched/sch_cake.c, cake_set_rate).
@@ -26,7 +26,7 @@ def _overloads(run: RunSpecification) -> list[str]:
     if not any("arrivals" in flow for flow in run["flows"]):
         return []
     loads: dict[int, float] = {}
-    for link, load in _engine.loads(text(run)):
+    for link, load in _engine.loads(text(simulated(run))):
         loads[link] = loads.get(link, 0) + load
     return [
         f"arrivals: a load of {load:g} on the link {_name(run, run['links'][link])} never drains: "

@@ -30,7 +30,7 @@ MOST_PRINTED = 20_000_000
 def command(directory: Path, sql: str, others: tuple[str, ...], parquet: bool, form: Form) -> None:
     """Query the results in DIR with SQL.
 
-    The tables are runs, groups, flows, queues, transfers and series. A query only reads.
+    The tables are runs, groups, flows, queues, transfers, series and programs. A query only reads.
     """
     if parquet and form is not None:
         raise InputError(f"--{form}, --parquet: give one of them")

@@ -24,6 +24,7 @@ class Need(Enum):
     """What results must have for a figure; its text says how to get it."""
 
     RUNS = "runs, but there are none"
+    FLOWS = "flows, but there are none"
     QUEUES = "a link with a queue, but the network has none"
     QUEUE_SERIES = 'samples of queues over time; set queue_series = "100 ms" under [probe] of the scenario'
     SERIES = 'samples over time; set queue_series = "100 ms" or flow_series = "1 s" under [probe] of the scenario'
@@ -31,7 +32,7 @@ class Need(Enum):
 
     def met(self, source: "Drawn") -> bool:
         """Whether the results have it."""
-        if self in (Need.RUNS, Need.QUEUES, Need.SERIES):
+        if self in (Need.RUNS, Need.FLOWS, Need.QUEUES, Need.SERIES):
             return self is Need.RUNS or source.has(self.name.lower())
         return source.has("series", kind="queue" if self is Need.QUEUE_SERIES else "flow")
 
@@ -161,7 +162,7 @@ FIGURES = (
         title="Throughput of the flows of each algorithm",
         family=Family.BARS,
         help="total throughput of the flows of each congestion control, Mbit/s",
-        need=Need.RUNS,
+        need=Need.FLOWS,
         drawn_by="bars:throughput_by_algorithm",
     ),
     Figure(
@@ -189,7 +190,7 @@ FIGURES = (
             "mean throughput of a flow against the mean round-trip time of each group of flows: the median of the runs and, of "
             "three seeds or more, an ellipse of one standard deviation"
         ),
-        need=Need.RUNS,
+        need=Need.FLOWS,
         drawn_by="tradeoffs:delay_goodput_by_group",
     ),
     Figure(
@@ -197,7 +198,7 @@ FIGURES = (
         title="Throughputs of the flows",
         family=Family.DISTRIBUTIONS,
         help="cumulative distribution of the throughput of a cell's flows, over all its seeds",
-        need=Need.RUNS,
+        need=Need.FLOWS,
         drawn_by="distributions:flow_throughputs",
         over_seeds="flows of {seeds} seeds together",
     ),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sojourn import _engine, catalogue
+from sojourn import _engine, catalogue, specification
 from sojourn.report.contents import Contents
 from sojourn.specification import RunSpecification, bottleneck
 from sojourn.units import DURATION, PACKETS, RATE, SIZE
@@ -82,7 +82,7 @@ def _groups(specifications: Sequence[RunSpecification]) -> list[Group]:
         counts: dict[str, int] = {}
         for flows in each["flows"]:
             counts[flows["group"]] = counts.get(flows["group"], 0) + flows["count"]
-        round_trips = _engine.base_round_trips(json.dumps(each))
+        round_trips = _engine.base_round_trips(specification.text(specification.simulated(each)))
         for flows, round_trip in zip(each["flows"], round_trips, strict=True):
             ends = f"{each['nodes'][flows['from']]} to {each['nodes'][flows['to']]}"
             shown = "none: nothing returns" if round_trip is None else DURATION.format(round_trip)

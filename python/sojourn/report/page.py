@@ -17,7 +17,7 @@ from sojourn import _engine
 from sojourn.api import Reproduction
 from sojourn.errors import check_out
 from sojourn.metrics import METRICS, of_run
-from sojourn.report import charts, facts, groups, heatmaps, overtime, overview, prose, tables
+from sojourn.report import charts, facts, groups, heatmaps, overtime, overview, programs, prose, tables
 from sojourn.report.charts import Drawing
 from sojourn.report.contents import Contents, read
 from sojourn.statistics import Estimate
@@ -135,6 +135,7 @@ def _values(contents: Contents) -> Mapping[str, Any]:
         "extremes": overview.extremes(contents),
         "overview": overview.overview(contents),
         "heat_maps": heatmaps.heat_maps(contents),
+        "programs": programs.programs(contents),
         "question": _question(contents),
         "some": _some(contents),
         "most_labels": MOST_LABELS,

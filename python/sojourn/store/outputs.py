@@ -10,10 +10,18 @@ from sojourn.store.files import flush
 #: The folder in a directory of results.
 FOLDER = "programs"
 
+#: The folder of a program's files that are kept, in its own.
+KEPT = "files"
+
 
 def folder(directory: Path, key: str) -> Path:
     """The folder of a run."""
     return directory / FOLDER / key
+
+
+def of_program(directory: Path, key: str, program: int) -> Path | None:
+    """The folder of a program, by its place in the scenario: ``output``, ``errors`` and ``KEPT``; none if it left nothing."""
+    return next(folder(directory, key).glob(f"{program}-*"), None)
 
 
 def write(directory: Path, record: Record) -> None:
