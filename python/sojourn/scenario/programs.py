@@ -17,7 +17,7 @@ from sojourn.scenario.reading import folder_of
 from sojourn.units import DURATION
 
 #: A name in braces stands for a host's address or a variable, but not what a shell expands, nor what is in two pairs of braces.
-_PLACEHOLDER = re.compile(r"(?<![$\w{])\{([^\W\d][\w.-]*)\}(?!\})")
+_PLACEHOLDER = re.compile(r"(?<![${])\{([^\W\d][\w.-]*)\}(?!\})")
 
 #: What a system call may be said to cost.
 _COST = re.compile(r"(.*\S)\s+per\s+system\s+call")
