@@ -191,7 +191,8 @@ KERNEL = $(shell $(SOJOURN) linux status | sed -n 's/: Linux .*//p' | tail -1)
 draw-linux: setup
 	$(SOJOURN) reproduce linux --draw 10 --seed $(WEEK) --backend simulator --backend $(KERNEL)
 
-# The backend linux on a real kernel, which is built first if there is none of this version.
+# The backend linux on a real kernel, which is built first if there is none of this version. Its long tests, examples of programs beside
+# busy processes, are `pytest -m "kernel and long"`.
 test-linux: setup tools
 	$(SOJOURN) linux status | grep ': Linux ' | grep -qv 'another version' || $(SOJOURN) linux build
-	$(BIN)/pytest -m kernel
+	$(BIN)/pytest -m "kernel and not long"

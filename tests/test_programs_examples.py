@@ -129,6 +129,7 @@ def test_examples_load(name: str) -> None:
 
 
 @kernel
+@pytest.mark.long
 @pytest.mark.parametrize("name", NEEDS)
 def test_same_bytes_beside_busy_processes(name: str, tmp_path: Path) -> None:
     """Frames, what programs write, and the packets of the bottleneck are the same twice, whatever else the machine does."""
