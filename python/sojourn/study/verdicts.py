@@ -6,36 +6,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from sojourn.analysis import repetition
-from sojourn.analysis.frames import EVERY, schema
 from sojourn.analysis.result import Result
-from sojourn.errors import InputError, within
 from sojourn.names import BACKEND
 from sojourn.statistics import Estimate, fewest_for_a_majority, share
 from sojourn.store import write_whole
-from sojourn.store.query import Stream, confine, find, opened, rows
-from sojourn.store.sql import identifier, literal
+from sojourn.study import asking
+from sojourn.study.asking import HOLDS, SEED
 from sojourn.study.claims import Claim, called, cells
 from sojourn.study.design import Study
 
-if TYPE_CHECKING:
-    import duckdb
-
-#: The columns of a query that are no values.
-SEED, HOLDS = "seed", "holds"
-
-#: What DuckDB may use for a query before it turns to the disk.
-MEMORY = "200MB"
-
 #: With fewer the interval of a share always has one half in it, however alike the seeds are.
 LEAST_SEEDS = fewest_for_a_majority()
-
-#: Columns of the tables, and queries that can be asked of them: a study that is reproduced again is not asked again.
-_answerable: set[tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]] = set()
 
 
 class Verdict(StrEnum):
@@ -89,18 +74,7 @@ class Judged:
 
 def bind(study: Study, claims: Iterable[Claim]) -> None:
     """Asks every query of empty tables, so that one that cannot be answered is found before anything is run."""
-    claims = list(claims)
-    tables = {name: schema(name, list(study.axes)) for name in EVERY}
-    asked = (tuple(tuple(columns) for columns in tables.values()), tuple(claim.query for claim in claims))
-    if asked in _answerable:
-        return
-    with opened(MEMORY) as database:
-        for name, columns in tables.items():
-            database.from_arrow(Stream(columns.to_frame())).create(name)
-        confine(database)
-        for claim in claims:
-            _find(database, claim, study, [])
-    _answerable.add(asked)
+    asking.bind(list(study.axes), {called(claim, study): claim.query for claim in claims})
 
 
 def judge(study: Study, claims: Iterable[Claim], result: Result) -> list[Judged]:
@@ -125,9 +99,14 @@ def judge(study: Study, claims: Iterable[Claim], result: Result) -> list[Judged]
     for claim in wanted:
         if all(tuple(cell[axis] for axis in axes) in repeated for cell in cells(claim, study)):
             common[claim.id] = {min(common[claim.id])}
-    with opened(MEMORY) as database:
-        _fill(database, result)
-        judged = [_judged(claim, _ask(database, claim, study, sorted(common[claim.id]))) for claim in wanted]
+    with asking.answers(result) as answers:
+        judged = [
+            _judged(
+                claim,
+                answers.of(called(claim, study), claim.query, study.sweep.meant("select", claim.select), common[claim.id]),
+            )
+            for claim in wanted
+        ]
     return [each for each in judged if each.seeds]
 
 
@@ -164,64 +143,3 @@ def _over_seeds(values: Sequence[float] | Sequence[str]) -> str:
         return words[0][0] if len(words) == 1 else " / ".join(f"{word} ({times})" for word, times in words)
     mean, least, most = fmean(numbers), min(numbers), max(numbers)
     return f"{mean:.4g}" + (f" ({least:.4g} to {most:.4g})" if least != most else "")
-
-
-def _fill(database: "duckdb.DuckDBPyConnection", result: Result) -> None:
-    """Makes the tables with the rows of all cells; those of files are views, so that a query reads what it needs."""
-    runs = result.file("runs")
-    condition = ""
-    if runs is not None:
-        keys = result.columns("runs", ["key"])
-        if keys.height < pl.scan_parquet(runs).select(pl.len()).collect().item():
-            database.from_arrow(Stream(keys)).create("wanted")
-            condition = "key IN (FROM wanted)"
-    for name in EVERY:
-        file = result.file(name)
-        if file is None:
-            database.from_arrow(Stream(result.scan(name).collect())).create(_everything(name))
-        else:
-            found = rows(database, file, name)
-            (found.filter(condition) if condition else found).create_view(_everything(name))
-    confine(database, *([] if runs is None else [runs.parent]))
-
-
-def _everything(name: str) -> str:
-    """What the table with the rows of all cells is called: a claim sees those of its own cells."""
-    return f"every_cells_{name}"
-
-
-def _ask(database: "duckdb.DuckDBPyConnection", claim: Claim, study: Study, seeds: Sequence[int]) -> pl.DataFrame:
-    """What a claim's query says of some seeds."""
-    meant = study.sweep.meant("select", claim.select)
-    chosen = [f"{identifier(axis)} IN ({', '.join(map(literal, sorted(labels)))})" for axis, labels in meant.items()]
-    chosen.append(f"seed IN ({', '.join(map(str, seeds))})" if seeds else "false")
-    for name in EVERY:
-        database.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM {_everything(name)} WHERE {' AND '.join(chosen)}")
-    return _find(database, claim, study, seeds)
-
-
-def _find(database: "duckdb.DuckDBPyConnection", claim: Claim, study: Study, seeds: Sequence[int]) -> pl.DataFrame:
-    """What a claim's query finds, which must be one row for each of these seeds."""
-    place = called(claim, study)
-    with within(place, InputError):
-        found = find(database, claim.query)
-    _check(place, found, seeds)
-    return found.sort(SEED)
-
-
-def _check(place: str, found: pl.DataFrame, seeds: Sequence[int]) -> None:
-    for column in (SEED, HOLDS):
-        if column not in found.columns:
-            raise InputError(f'{place}: the query returns no column "{column}" (it returns {", ".join(found.columns)})')
-    if found[HOLDS].dtype != pl.Boolean:
-        raise InputError(f'{place}: the column "{HOLDS}" must be true or false, not {found[HOLDS].dtype}')
-    for column, dtype in found.schema.items():
-        is_value = dtype.is_numeric() or (dtype == pl.String and column != SEED)
-        if column != HOLDS and not is_value:
-            raise InputError(f'{place}: the column "{column}" must be a number or text, not {dtype}')
-    answered = found[SEED].to_list()
-    for seed in seeds:
-        if answered.count(seed) != 1:
-            raise InputError(f"{place}: the query returns {answered.count(seed)} rows for seed {seed}; it must return one")
-    if len(answered) != len(seeds):
-        raise InputError(f"{place}: the query returns rows without a seed")
