@@ -6,6 +6,7 @@ result = sojourn.run("scenario.toml", seeds=3)
 result.flows                                    # a polars frame; .to_pandas() makes a pandas one
 sojourn.open("results").sql("select * from runs")
 sojourn.reproduce("piotrowska", only={"load": "UC"}).cells
+sojourn.evaluate("bbr")                         # a report card as a frame, a row a question
 sojourn.programs.network(rate="20 Mbit/s", delay="20 ms")       # runs programs: see ``sojourn.programs``
 
 What these names stand for is loaded when it is first used.
@@ -15,7 +16,7 @@ TYPE_CHECKING = False  # type checkers take it for True; the module typing takes
 if TYPE_CHECKING:
     from sojourn import programs
     from sojourn.analysis.result import Result
-    from sojourn.api import Reproduction, expand, load, open, reproduce, run  # noqa: A004, as sojourn.open it shadows nothing
+    from sojourn.api import Reproduction, evaluate, expand, load, open, reproduce, run  # noqa: A004, as sojourn.open it shadows nothing
     from sojourn.errors import InputError, RunCancelled, RunFailed, SojournError, StoreFailed
     from sojourn.scenario import Scenario
     from sojourn.store import Store
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 #: The modules that have the names.
 _MODULES = {
-    **dict.fromkeys(("Reproduction", "expand", "load", "open", "reproduce", "run"), "api"),
+    **dict.fromkeys(("Reproduction", "evaluate", "expand", "load", "open", "reproduce", "run"), "api"),
     **dict.fromkeys(("InputError", "RunCancelled", "RunFailed", "SojournError", "StoreFailed"), "errors"),
     "Result": "analysis.result",
     "Scenario": "scenario",
@@ -42,6 +43,7 @@ __all__ = [
     "Store",
     "StoreFailed",
     "__version__",
+    "evaluate",
     "expand",
     "load",
     "open",

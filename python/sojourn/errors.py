@@ -3,6 +3,7 @@
 The command line turns these into one line on stderr and an exit status; nothing else in Sojourn prints or exits.
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -60,6 +61,8 @@ class RunFailed(SojournError):
 
     #: Of a campaign the ``Result`` of its other runs, if there is any.
     result: Any = None
+    #: Of a campaign the axes of the cells whose runs failed.
+    cells: Sequence[Mapping[str, str]] = ()
 
 
 class RunCancelled(SojournError):

@@ -2,6 +2,7 @@
 
 from sojourn.api.directories import as_made, by_reading, judge, kept, kept_of_study, open, readings  # noqa: A004, as sojourn.open it shadows nothing
 from sojourn.api.drawing import SEEDS, Drawn, draw
+from sojourn.api.evaluating import CARDS, Evaluation, ask, evaluate, plan_evaluation
 from sojourn.api.execution import complete
 from sojourn.api.running import run
 from sojourn.api.scenarios import campaign, check_groups, expand, load, single_run

@@ -129,6 +129,7 @@ def complete(outcome: CampaignOutcome) -> Result:
         more = f" (and {len(outcome.failures) - 1} more)" if len(outcome.failures) > 1 else ""
         failed = RunFailed(f"{outcome.failures[0].failure}{more}")
         failed.result = outcome.result if outcome.finished else None
+        failed.cells = [failure.run.axes for failure in outcome.failures]
         raise failed
     if not outcome.finished:
         raise InputError("nothing to run")

@@ -1,0 +1,1 @@
+"""Suites of questions about a congestion control or a queue discipline, and the verdicts on their answers."""

@@ -1,0 +1,156 @@
+"""Who answers a question: the candidate and its comparators, and the scenarios in which each takes its place."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import ValidationError
+
+from sojourn import catalogue, names, trust
+from sojourn.errors import InputError
+from sojourn.plugins import source
+from sojourn.scenario.problems import describe
+from sojourn.suite.design import ALONE, CANDIDATE, CONTENDER, Kind, Question, Rule, Suite, sweep_of
+from sojourn.sweep import values
+from sojourn.sweep.matrix import Matrix
+from sojourn.sweep.ranges import Range
+
+
+@dataclass(frozen=True)
+class Contender:
+    """An algorithm as results call it, and as scenarios name it."""
+
+    label: str
+    value: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, kind: Kind, given: str | Path | Mapping[str, Any]) -> Self:
+        """A built-in algorithm by its name, a user's file or module of Linux by its path, or what a scenario says of one.
+
+        Raises:
+            InputError: there is no such algorithm or file.
+        """
+        if isinstance(given, Mapping):
+            table = dict(given)
+            if isinstance(table.get("name"), str):
+                table["name"] = _named(kind, table["name"])
+            return cls(values.text(table), table)
+        path = Path(given)
+        if source.language_of(path) is not None or "/" in str(given):
+            return cls._of_file(kind, path)
+        name = _named(kind, str(given))
+        return cls(name, {"name": name})
+
+    @classmethod
+    def _of_file(cls, kind: Kind, path: Path) -> Self:
+        if source.language_of(path) is None:
+            raise InputError(f"{path}: is not a file of an algorithm (allowed: {', '.join(source.LANGUAGES)})")
+        if not path.is_file():
+            raise InputError(f"{path}: there is no such file")
+        place = str(path.resolve())
+        trust.name(place)
+        key = "linux" if kind is Kind.TCP and source.is_linux(path) else "file"
+        return cls(path.name, {key: place})
+
+
+def _named(kind: Kind, name: str) -> str:
+    """The name that the catalogue has for an algorithm, whatever it was called."""
+    known = catalogue.load()
+    what, entries = ("congestion control", known.congestion_controls) if kind is Kind.TCP else ("queue discipline", known.queues)
+    try:
+        return catalogue.find(what, name, entries).name
+    except ValueError as error:
+        raise InputError(f"{error}; a file of your own is given by its path") from None
+
+
+def comparators(suite: Suite, question: Question) -> list[Contender]:
+    """What the candidate is held to in a question, perhaps itself.
+
+    Raises:
+        InputError: there is no such algorithm.
+    """
+    found = []
+    for given in suite.comparators_of(question):
+        try:
+            found.append(Contender.of(suite.kind, given))
+        except InputError as error:
+            raise InputError(f"suite {suite.name}: question {question.id}: comparators: {error}") from None
+    return found
+
+
+def matrix(suite: Suite, question: Question, candidate: Contender, draw: int | None = None) -> Matrix:
+    """The cells of a question: the candidate, its comparators and, of a question of harm, nobody, under all its conditions.
+
+    Args:
+        suite: what the question is of.
+        question: what is asked.
+        candidate: who is tried.
+        draw: the seed by which conditions are drawn from the question's ranges, instead of its fixed points.
+
+    Raises:
+        InputError: the question makes no scenarios.
+    """
+    place = f"suite {suite.name}: question {question.id}"
+    base = suite.scenario_of(question)
+    others = [each for each in comparators(suite, question) if each.label != candidate.label]
+    contenders = [candidate, *others]
+    if suite.kind is Kind.TCP:
+        flows: Any = base.get("flows", [])
+        beside = [flow for flow in flows if flow.get("group") != CANDIDATE]
+        if len(beside) == len(flows):
+            raise InputError(f'{place}: no flow is in the group "{CANDIDATE}", whose congestion control is the candidate')
+        if question.rule is Rule.HARM and not beside:
+            raise InputError(f'{place}: the rule "{Rule.HARM}" needs flows that are not in the group "{CANDIDATE}"')
+        key = "flows"
+        values: list[dict[str, Any]] = [{"label": each.label, "value": _with(flows, each)} for each in contenders]
+        if question.rule is Rule.HARM:
+            values.append({"label": ALONE, "value": beside})
+    else:
+        key = suite.place
+        values = [{"label": each.label, "value": dict(each.value)} for each in contenders]
+    asked = question if draw is None else _drawn(question, draw)
+    try:
+        sweep = sweep_of(asked, {"key": key, "values": values})
+    except ValidationError as error:
+        raise InputError(f"{place}: {describe(error)}") from None
+    return Matrix(base, sweep, place, folder=suite.file.parent)
+
+
+def _with(flows: Sequence[Mapping[str, Any]], contender: Contender) -> list[Mapping[str, Any]]:
+    """The flows of a scenario, those of the candidate's group with somebody's congestion control."""
+    return [{**flow, "tcp": dict(contender.value)} if flow.get("group") == CANDIDATE else flow for flow in flows]
+
+
+def _drawn(question: Question, seed: int) -> Question:
+    """A question whose axes with ranges have as many values as before, drawn from these."""
+    axes = dict(question.axes)
+    for name, given in question.ranges.items():
+        told = given if isinstance(given, Mapping) else {"range": given}
+        ends = Range.of(told["range"], told.get("spacing", "linear"))
+        # Each axis has a stream of its own, so that another question changes nothing in those that are there.
+        stream = random.Random(f"{seed} {question.id} {name}")
+        axis = axes[name]
+        fixed = axis["values"] if isinstance(axis, Mapping) else axis
+        found = [ends.at(stream.random()) for _ in fixed]
+        axes[name] = {**(axis if isinstance(axis, Mapping) else {}), "values": found}
+    return question.model_copy(update={"axes": axes})
+
+
+def conditions(asked: Matrix) -> list[dict[str, str]]:
+    """The combinations of values of a question's other axes, in order."""
+    found = ({axis: label for axis, label in point.items() if axis != CONTENDER} for point in asked.points())
+    return [dict(pairs) for pairs in dict.fromkeys(tuple(each.items()) for each in found)]
+
+
+def check_ranges(question: Question) -> None:
+    """Checks that the ranges of a question are some.
+
+    Raises:
+        ValueError: one is none.
+    """
+    for name, given in question.ranges.items():
+        told = given if isinstance(given, Mapping) else {"range": given}
+        names.check("key", told, ("range", "spacing"), place=f"ranges: {name}: ")
+        Range.of(told["range"], told.get("spacing", "linear"))
