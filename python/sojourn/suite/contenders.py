@@ -98,11 +98,11 @@ def matrix(suite: Suite, question: Question, candidate: Contender, draw: int | N
     contenders = [candidate, *others]
     if suite.kind is Kind.TCP:
         flows: Any = base.get("flows", [])
-        beside = [flow for flow in flows if flow.get("group") != CANDIDATE]
+        beside = [flow for flow in flows if flow.get("tcp") != CANDIDATE]
         if len(beside) == len(flows):
-            raise InputError(f'{place}: no flow is in the group "{CANDIDATE}", whose congestion control is the candidate')
+            raise InputError(f'{place}: flows: none has tcp = "{CANDIDATE}"')
         if question.rule is Rule.HARM and not beside:
-            raise InputError(f'{place}: the rule "{Rule.HARM}" needs flows that are not in the group "{CANDIDATE}"')
+            raise InputError(f'{place}: flows: the rule "{Rule.HARM}" needs flows whose tcp is not "{CANDIDATE}"')
         key = "flows"
         values: list[dict[str, Any]] = [{"label": each.label, "value": _with(flows, each)} for each in contenders]
         if question.rule is Rule.HARM:
@@ -119,8 +119,8 @@ def matrix(suite: Suite, question: Question, candidate: Contender, draw: int | N
 
 
 def _with(flows: Sequence[Mapping[str, Any]], contender: Contender) -> list[Mapping[str, Any]]:
-    """The flows of a scenario, those of the candidate's group with somebody's congestion control."""
-    return [{**flow, "tcp": dict(contender.value)} if flow.get("group") == CANDIDATE else flow for flow in flows]
+    """The flows of a scenario, with somebody's congestion control where it says the candidate's."""
+    return [{**flow, "tcp": dict(contender.value)} if flow.get("tcp") == CANDIDATE else flow for flow in flows]
 
 
 def _drawn(question: Question, seed: int) -> Question:

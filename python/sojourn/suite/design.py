@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from sojourn import names
 from sojourn.errors import within
 from sojourn.metrics import METRICS
-from sojourn.metrics.metric import Metric
+from sojourn.metrics.metric import Better, Metric
 from sojourn.scenario.base import Table
 from sojourn.sweep.model import Condition, Override, Sweep
 
@@ -20,10 +20,10 @@ CONTENDER = "contender"
 #: What that axis calls runs of the victim without anybody beside it.
 ALONE = "alone"
 
-#: The group of the flows that the candidate's congestion control gets.
+#: What stands for the candidate's congestion control in flows: ``tcp = "candidate"``.
 CANDIDATE = "candidate"
 
-#: What an axis of drawn conditions is zipped by.
+#: Seeds of a cell unless the suite says otherwise.
 SEEDS = 10
 
 
@@ -72,6 +72,8 @@ class Question(Table):
     #: What is measured: of a group of flows, or of the whole run.
     metric: str | None = None
     group: str | None = None
+    #: ``"more"`` or ``"less"``, where the metric itself does not say.
+    better: Literal["more", "less"] | None = None
     #: SQL over the candidate's runs that returns a row a seed: ``seed``, ``holds``, and the values that show it.
     query: str | None = None
     #: What was taken for words of the standard, and why.
@@ -126,14 +128,20 @@ class Question(Table):
         of = metric.of_run if self.group is None else metric.of_group
         if not of:
             raise ValueError(f'metric: "{name}" is of a {metric.told_of}, not of a {"run" if self.group is None else "group"}')
-        if metric.better is None:
-            raise ValueError(f'metric: "{name}": neither more nor less of it is better, so no rule can decide by it')
+        if (metric.better is None) == (self.better is None):
+            wrong = "does not say which is better" if metric.better is None else f'says itself that "{metric.better}" is better'
+            raise ValueError(f'better: the metric "{name}" {wrong}')
 
     @property
     def measure(self) -> Metric:
         """The metric of a question that has one."""
         assert self.metric is not None, "asked of a question with a query"
         return METRICS[self.metric]
+
+    @property
+    def more_is_better(self) -> bool:
+        """Whether more of its metric is better."""
+        return (self.measure.better or self.better) == Better.MORE
 
 
 class Asked(Table):

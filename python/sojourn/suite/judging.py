@@ -12,7 +12,6 @@ from sojourn import _engine
 from sojourn.analysis import agreement
 from sojourn.analysis.result import Result
 from sojourn.metrics import formulas
-from sojourn.metrics.metric import Better
 from sojourn.statistics import Estimate, estimate, share
 from sojourn.study import asking
 from sojourn.suite.contenders import Contender
@@ -152,7 +151,7 @@ def _compared(
 
 def _harms(question: Question, alone: Values, beside: Values) -> dict[int, float | None]:
     """The harm to the victim with each seed; a victim that has no value beside somebody, and has one alone, is harmed wholly."""
-    more = question.measure.better is Better.MORE
+    more = question.more_is_better
     found: dict[int, float | None] = {}
     for seed, solo in alone.items():
         if solo is None or seed not in beside:
@@ -185,7 +184,7 @@ def _finding(
     estimates = {name: _estimate(values) for name, values in others.items()}
     mine = _estimate(own)
     # Of harm and of what is better if less, more is worse.
-    sign = 1.0 if question.rule is Rule.HARM or question.measure.better is Better.LESS else -1.0
+    sign = 1.0 if question.rule is Rule.HARM or not question.more_is_better else -1.0
     known = {name: found for name, found in estimates.items() if found is not None}
     if not known:  # nobody has a value, so nothing is worse than anything
         return Finding(condition, Verdict.OPEN, mine, estimates)
