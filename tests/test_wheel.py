@@ -58,11 +58,13 @@ def test_wheel_size(wheel: Path) -> None:
 
 @needs_cargo
 def test_wheel_is_complete(wheel: Path) -> None:
-    """The wheel has every tracked file, including the linked studies and examples, the report's templates and py.typed."""
-    tracked = run("git", "-C", str(ROOT), "ls-files", "python/sojourn", "studies", "examples", **os.environ).splitlines()
+    """The wheel has every tracked file, such as linked studies, suites and examples, the report's templates and py.typed."""
+    tracked = run(
+        "git", "-C", str(ROOT), "ls-files", "python/sojourn", "studies", "suites", "examples", **os.environ
+    ).splitlines()
     files = {name.replace("python/sojourn", "sojourn", 1) for name in tracked if name.startswith("python/sojourn/")}
-    files |= {f"sojourn/{name}" for name in tracked if name.startswith(("studies/", "examples/"))}
-    files -= {"sojourn/studies", "sojourn/examples"}  # the links
+    files |= {f"sojourn/{name}" for name in tracked if name.startswith(("studies/", "suites/", "examples/"))}
+    files -= {"sojourn/studies", "sojourn/suites", "sojourn/examples"}  # the links
     known = {"py.typed", "report/templates/report.js", "studies/piotrowska/study.toml", "examples/demo.toml"}
     assert {f"sojourn/{name}" for name in known} <= files
     packed = set(zipfile.ZipFile(wheel).namelist())

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import tomli_w
 
 from sojourn import _engine, backends
 from sojourn import campaign as campaigns
@@ -15,7 +16,7 @@ from sojourn.campaign import Campaign, Observer, Plan
 from sojourn.errors import InputError, RunFailed
 from sojourn.store import write_whole
 from sojourn.suite import contenders, judging, library
-from sojourn.suite.card import Card, LeftOut
+from sojourn.suite.card import Card, LeftOut, file_of
 from sojourn.suite.contenders import Contender
 from sojourn.suite.design import CONTENDER, Kind, Question, Suite
 from sojourn.suite.judging import Answer
@@ -191,6 +192,9 @@ def ask(
             kept.parent.mkdir(parents=True, exist_ok=True)
         settings = Settings(kept, jobs, carrier, cluster, observer or Observer())
         answers.append(_answer(planned, each, settings, call))
+        if kept is not None:
+            scenario = tomli_w.dumps(contenders.as_file(each.matrix, each.seeds))
+            _write(kept / f"{file_of(planned.candidate.label)}.toml", scenario)
     card = Card.made(
         planned.suite,
         planned.candidate.label,
@@ -203,10 +207,13 @@ def ask(
     )
     if folder is not None:
         (folder / CARDS).mkdir(exist_ok=True)
-        write_whole(
-            folder / CARDS / f"{planned.candidate.label}.json", lambda path: path.write_text(card.text(), encoding="utf-8")
-        )
+        _write(folder / CARDS / f"{card.file}.json", card.text())
     return card
+
+
+def _write(path: Path, text: str) -> None:
+    """Writes a whole file or none."""
+    write_whole(path, lambda unfinished: unfinished.write_text(text, encoding="utf-8"))
 
 
 def try_suite(planned: Evaluation, carrier: Backend) -> None:
@@ -250,8 +257,7 @@ def frame(card: Card) -> pl.DataFrame:
     }
     rows = []
     for row in card.rows:
-        deciding = [each for each in row.findings if each.verdict is row.verdict]
-        found = max(deciding, key=lambda each: -1e300 if each.excess is None else each.excess.mean - each.allowed, default=None)
+        found = row.deciding
         others = [] if found is None else [each.mean for each in found.comparators.values() if each is not None]
         excess = None if found is None else found.excess
         mine = None if found is None or found.candidate is None else found.candidate.mean

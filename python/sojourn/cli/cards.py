@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from rich.text import Text
 
-from sojourn import digits
 from sojourn.backends.identity import Identity
 from sojourn.campaign import CampaignOutcome, Plan
 from sojourn.cli.terminal import Terminal
-from sojourn.metrics import METRICS
-from sojourn.suite.card import Card, Found, Interval, Row
+from sojourn.suite import words
+from sojourn.suite.card import Card, Row
 from sojourn.suite.judging import Verdict
 from sojourn.table import Column, Content, Table, label, text
 from sojourn.table import Row as Shown
@@ -52,7 +51,7 @@ def _card(card: Card) -> Table:
         text("comparators", rank=1),
         text("where", rank=1),
     ]
-    return Table("card", _title(card), columns, [_row(row) for row in card.rows], notes=_notes(card), most_rows=None)
+    return Table("card", words.title(card), columns, [_row(row) for row in card.rows], notes=_notes(card), most_rows=None)
 
 
 def _side_by_side(cards: Sequence[Card]) -> Table:
@@ -77,18 +76,12 @@ def _side_by_side(cards: Sequence[Card]) -> Table:
     columns = [label("id"), text("question", keep=True)]
     for name in verdicts:
         columns += [verdict_of(name), measured_of(name)]
-    notes = [f"{card.candidate}: {_tally(card)}." for card in cards]
+    notes = [f"{card.candidate}: {words.tally(card)}." for card in cards]
     return Table("cards", f"{cards[0].source}: {' | '.join(verdicts)}", columns, rows, notes=notes, most_rows=None)
 
 
-def _title(card: Card) -> str:
-    how = " (quick)" if card.quick else ""
-    drawn = "" if card.draw is None else f", conditions drawn by seed {card.draw}"
-    return f"{card.candidate} by {card.source}{how}{drawn}, {card.backend}"
-
-
 def _notes(card: Card) -> list[str]:
-    notes = [f"{_tally(card)}."]
+    notes = [f"{words.tally(card)}."]
     notes += [f"{row.id}: {row.error}" for row in card.rows if row.error]
     by_reason: dict[str, list[str]] = {}
     for each in card.left_out:
@@ -99,52 +92,16 @@ def _notes(card: Card) -> list[str]:
     return notes
 
 
-def _tally(card: Card) -> str:
-    return ", ".join(f"{number} {verdict}" for verdict, number in card.tally().items() if number) or "nothing was asked"
-
-
 def _coloured(verdict: Verdict | None) -> Text:
     return Text("-") if verdict is None else Text(str(verdict), STYLES[verdict])
 
 
-def deciding(row: Row) -> Found | None:
-    """The finding that decides a question: of its verdict the one that is furthest beyond what is allowed."""
-    those = [each for each in row.findings if each.verdict is row.verdict]
-    return max(those, key=lambda each: -1e300 if each.excess is None else each.excess.mean - each.allowed, default=None)
-
-
 def _row(row: Row) -> Shown:
-    found = deciding(row)
+    found = row.deciding
     shown = {"id": row.id, "question": row.question, "section": row.section, "verdict": row.verdict}
     if found is None:
         return {**shown, "measured": "its run failed", "comparators": "", "where": ""}
-    where = ", ".join(f"{axis}={value}" for axis, value in found.condition.items())
-    if found.seeds_needed is not None:
-        where = f"{where + '; ' if where else ''}{found.seeds_needed} seeds would decide"
-    others = ", ".join(f"{name} {number(row, each)}" for name, each in found.comparators.items())
-    return {**shown, "measured": f"{what(row)} {number(row, found.candidate)}", "comparators": others, "where": where}
-
-
-def what(row: Row) -> str:
-    """What is measured, in words."""
-    if row.metric is None:
-        return "holds on"
-    metric = METRICS[row.metric]
-    return f"harm in {metric.title}" if row.rule == "harm" else metric.title
-
-
-def number(row: Row, found: Interval | None) -> str:
-    """A measure with half of its interval, in the unit that people read."""
-    if found is None:
-        return "no value"
-    if row.metric is None:
-        return f"{found.mean * row.seeds:.0f} of {row.seeds} seeds"
-    if row.rule == "harm":
-        half = None if found.high is None else found.high - found.mean
-        shown = None if half is None else digits.of_interval(found.mean, half=half)
-        return " ± ".join(shown) if shown else f"{found.mean:.2f}"
-    metric = METRICS[row.metric]
-    unit = f" {metric.shown_unit}" if metric.shown_unit else ""
-    if found.high is None:
-        return f"{metric.number(found.mean)}{unit}"
-    return " ± ".join(metric.numbers(found.mean, half=found.high - found.mean)) + unit
+    measured = f"{words.what(row)} {words.number(row, found.candidate)}"
+    if row.values:
+        measured += f": {words.shown_values(row)}"
+    return {**shown, "measured": measured, "comparators": words.comparators(row, found), "where": words.where(found)}

@@ -1,4 +1,4 @@
-"""``sojourn check``: whether a scenario or a study is valid, or an algorithm of one's own has the properties of built-in ones."""
+"""``sojourn check``: whether a scenario, study or suite is valid, or whether an algorithm of one's own is sound."""
 
 from pathlib import Path
 from typing import Any
@@ -9,13 +9,13 @@ from sojourn.cli.options import Command, backends_option, cells_of, scenario_opt
 
 
 @click.command("check", cls=Command)
-@click.argument("file", metavar="FILE|STUDY", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE|STUDY|SUITE", type=click.Path(path_type=Path))
 @scenario_options
 @backends_option
 def command(file: Path, only: tuple[str, ...], changes: dict[str, Any], backend: tuple[str, ...]) -> None:
-    """Check a scenario, sweep or study, or an algorithm of your own.
+    """Check a scenario, sweep, study or suite, or an algorithm of your own.
 
-    No simulation is run: a scenario, sweep or study is valid or not. Of a file with your own algorithm, the properties are
+    No simulation is run: a scenario, sweep, study or suite is valid or not. Of a file with your own algorithm, the properties are
     checked that all built-in ones have. If a scenario names files with algorithms of your own, their code runs, here too.
     """
     from sojourn import api, backends
@@ -29,6 +29,9 @@ def command(file: Path, only: tuple[str, ...], changes: dict[str, Any], backend:
         _check_own(file)
         return
     carrier = backends.several(backend)
+    if _is_suite(file):
+        _check_suite(file)
+        return
     if _is_study(file):
         study = library.load(str(file))
         claims = api.check_study(study)
@@ -59,6 +62,30 @@ def _is_study(file: Path) -> bool:
     if not file.is_file():
         return file.is_dir() or str(file) in library.available()
     return isinstance(read_toml(file).get("scenario"), dict)
+
+
+def _is_suite(file: Path) -> bool:
+    """Whether this is a suite: the name of one, a folder with one, or a file that has questions."""
+    from sojourn.scenario import read_toml
+    from sojourn.suite import library
+
+    if not file.is_file():
+        return str(file) in library.available() or (file / library.FILE).is_file()
+    return "questions" in read_toml(file)
+
+
+def _check_suite(file: Path) -> None:
+    """Whether each question makes scenarios, and can be decided: tried with the suite's first comparator."""
+    from sojourn import api
+    from sojourn.cli.show import counted
+    from sojourn.suite import library
+
+    suite = library.load(str(file))
+    planned = api.plan_evaluation(suite.comparators[0], str(suite.kind), str(file))
+    runs = counted(planned.runs, "run")
+    click.echo(
+        f"suite {planned.suite.name} is valid: {counted(len(planned.asked), 'question')}, {runs} with a comparator as candidate"
+    )
 
 
 def _check_own(file: Path) -> None:

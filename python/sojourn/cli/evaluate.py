@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sojourn.cli.console import Form, put, say
+from sojourn.cli.console import put, say
 from sojourn.cli.options import (
     CELLS,
     RESULTS,
@@ -114,8 +114,8 @@ def command(
     """
     from sojourn import api, backends
     from sojourn.cli import cards
+    from sojourn.report import card as card_page
 
-    form: Form = "json" if as_json else None
     is_quick = sys.stdout.isatty() if quick is None else quick
     carrier = backends.named(backend)
     # All are checked before anything is run.
@@ -132,6 +132,7 @@ def command(
     for each in planned:
         looking = cards.Looking(click.get_current_context().obj, directory, progress)
         made.append(api.ask(each, out=directory, jobs=jobs, backend=carrier, cluster=cluster, observer=looking))
+    pages = [card_page.write(card, directory, directory / api.CARDS / f"{card.file}.html") for card in made]
     if as_json:
         click.echo(cards.json(made), nl=False)
     elif badge:
@@ -139,7 +140,7 @@ def command(
             click.echo(card.badge())
     else:
         put(cards.tables(made))
-        say(f"Results are in {directory}, and the card in {directory / api.CARDS}", form)
+        say(f"Results are in {directory}, the card with figures in {', '.join(map(str, pages))}")
     if any(card.concerns for card in made):
         click.get_current_context().exit(CONCERN)
 

@@ -1,4 +1,4 @@
-"""``sojourn list``: the algorithms, rules of video, profiles, studies, metrics and figures."""
+"""``sojourn list``: the algorithms, rules of video, profiles, studies, suites, metrics and figures."""
 
 from typing import TYPE_CHECKING
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 @click.command("list", cls=Command)
-@click.argument("what", type=click.Choice(["tcp", "queues", "video", "studies", "profiles", "metrics", "figures"]))
+@click.argument("what", type=click.Choice(["tcp", "queues", "video", "studies", "suites", "profiles", "metrics", "figures"]))
 @form_options
 def command(what: str, form: Form) -> None:
-    """List congestion controls (tcp), queues, rules of video, studies, profiles, metrics or figures."""
-    tables = {"studies": _studies, "profiles": _profiles, "metrics": _metrics, "figures": _figures}
+    """List congestion controls (tcp), queues, rules of video, studies, suites, profiles, metrics or figures."""
+    tables = {"studies": _studies, "suites": _suites, "profiles": _profiles, "metrics": _metrics, "figures": _figures}
     if what == "figures" and form is None:
         put(_figures_by_kind())
     else:
@@ -29,6 +29,19 @@ def _studies() -> Table:
 
     rows = [{"name": name, **library.contents(name)} for name in library.available()]
     return Table("studies", "Studies", [label("name", keep=True), text("title", keep=True), text("source")], rows)
+
+
+def _suites() -> Table:
+    from sojourn.suite import library
+
+    rows = []
+    for name in library.available():
+        suite = library.load(name)
+        rows.append(
+            {"name": name, "of": str(suite.kind), "questions": len(suite.questions), "title": suite.title, "source": suite.source}
+        )
+    columns = [label("name", keep=True), label("of", keep=True), number("questions"), text("title", keep=True), text("source")]
+    return Table("suites", "Suites", columns, rows)
 
 
 def _profiles() -> Table:

@@ -1,4 +1,4 @@
-"""``sojourn schema``: the JSON Schema of scenario files."""
+"""``sojourn schema``: the JSON Schema of scenario files, or of report cards."""
 
 import click
 
@@ -6,8 +6,14 @@ from sojourn.cli.options import Command
 
 
 @click.command("schema", cls=Command)
-def command() -> None:
-    """Print the JSON Schema of scenario files."""
+@click.argument("of", metavar="[scenario|card]", type=click.Choice(["scenario", "card"]), default="scenario")
+def command(of: str) -> None:
+    """Print the JSON Schema of scenario files, or of report cards (card)."""
+    if of == "card":
+        from sojourn.suite import card
+
+        click.echo(card.schema(), nl=False)
+        return
     from sojourn.sweep import schema
 
     click.echo(schema.text(), nl=False)

@@ -62,12 +62,13 @@ def page(contents: Contents) -> str:
         "group": charts.by_group(contents) if by_group else [],
         "campaign": charts.of_campaign(contents),
     }
-    template = _templates().get_template("page.html.jinja")
+    template = templates().get_template("page.html.jinja")
     return template.render(vega=_vega(), drawn=drawn, data=_data(contents, drawn), by_group=by_group, **_values(contents))
 
 
 @cache
-def _templates() -> Environment:
+def templates() -> Environment:
+    """The templates of pages."""
     environment = Environment(loader=PackageLoader("sojourn.report"), autoescape=True, undefined=StrictUndefined)
     environment.trim_blocks = environment.lstrip_blocks = True
     environment.filters["embedded"] = _embedded

@@ -4,6 +4,8 @@ Its JSON has the schema of these models.
 """
 
 import json
+import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Self
 
@@ -15,6 +17,11 @@ from sojourn.suite.judging import Answer, Finding, Verdict, worst
 
 #: Raised when the meaning of a key changes.
 FORMAT = 1
+
+
+def file_of(candidate: str) -> str:
+    """What files about a candidate are called: a name that is a plain file's, whatever its parameters."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", candidate)
 
 
 class _Part(BaseModel):
@@ -94,6 +101,12 @@ class Row(_Part):
             error=answer.error,
         )
 
+    @property
+    def deciding(self) -> Found | None:
+        """The finding that decides: of the verdict the one that is furthest beyond what is allowed; none if the runs failed."""
+        those = [each for each in self.findings if each.verdict is self.verdict]
+        return max(those, key=lambda each: -math.inf if each.excess is None else each.excess.mean - each.allowed, default=None)
+
 
 class LeftOut(_Part):
     """A question that was not asked, and why."""
@@ -163,6 +176,11 @@ class Card(_Part):
             left_out=list(left_out),
             asked=[ForTheAuthor.of(each) for each in suite.asked],
         )
+
+    @property
+    def file(self) -> str:
+        """What its files are called, without their endings."""
+        return file_of(self.candidate)
 
     @property
     def concerns(self) -> list[Row]:

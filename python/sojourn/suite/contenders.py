@@ -104,15 +104,15 @@ def matrix(suite: Suite, question: Question, candidate: Contender, draw: int | N
         if question.rule is Rule.HARM and not beside:
             raise InputError(f'{place}: flows: the rule "{Rule.HARM}" needs flows whose tcp is not "{CANDIDATE}"')
         key = "flows"
-        values: list[dict[str, Any]] = [{"label": each.label, "value": _with(flows, each)} for each in contenders]
+        places: list[dict[str, Any]] = [{"label": each.label, "value": _with(flows, each)} for each in contenders]
         if question.rule is Rule.HARM:
-            values.append({"label": ALONE, "value": beside})
+            places.append({"label": ALONE, "value": beside})
     else:
         key = suite.place
-        values = [{"label": each.label, "value": dict(each.value)} for each in contenders]
+        places = [{"label": each.label, "value": dict(each.value)} for each in contenders]
     asked = question if draw is None else _drawn(question, draw)
     try:
-        sweep = sweep_of(asked, {"key": key, "values": values})
+        sweep = sweep_of(asked, {"key": key, "values": places})
     except ValidationError as error:
         raise InputError(f"{place}: {describe(error)}") from None
     return Matrix(base, sweep, place, folder=suite.file.parent)
@@ -142,6 +142,24 @@ def conditions(asked: Matrix) -> list[dict[str, str]]:
     """The combinations of values of a question's other axes, in order."""
     found = ({axis: label for axis, label in point.items() if axis != CONTENDER} for point in asked.points())
     return [dict(pairs) for pairs in dict.fromkeys(tuple(each.items()) for each in found)]
+
+
+def as_file(asked: Matrix, seeds: int) -> dict[str, Any]:
+    """The scenario file that makes the same cells."""
+    swept = asked.sweep.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True)
+    axes = {
+        name: {**axis, "values": [value for value in axis["values"] if _label(value) in asked.wanted.get(name, [_label(value)])]}
+        if isinstance(axis, Mapping)
+        else axis
+        for name, axis in swept["axes"].items()
+    }
+    first = next(iter(axes[CONTENDER]["values"]))["value"]
+    base = {**asked.base, "flows": first} if axes[CONTENDER]["key"] in ("flows", ["flows"]) else dict(asked.base)
+    return {**base, "sweep": {**swept, "axes": axes, "seeds": seeds}}
+
+
+def _label(value: Any) -> str:
+    return str(value["label"]) if isinstance(value, Mapping) and "label" in value else values.text(value)
 
 
 def check_ranges(question: Question) -> None:

@@ -67,16 +67,6 @@ class Answer:
     #: Why the candidate's runs failed.
     error: str | None = None
 
-    @property
-    def worst(self) -> Finding | None:
-        """The finding that decides: of the worst verdict the one that is furthest beyond what is allowed."""
-        deciding = [each for each in self.findings if each.verdict is self.verdict]
-
-        def beyond(found: Finding) -> float:
-            return -math.inf if found.excess is None else found.excess.mean - found.allowed
-
-        return max(deciding, key=beyond, default=None)
-
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """The worst of some verdicts."""

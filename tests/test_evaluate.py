@@ -1,0 +1,287 @@
+"""Report cards: verdicts follow the rules of docs/evaluate.md, and cards are the same bytes for the same runs."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import polars as pl
+import pytest
+
+import sojourn
+from conftest import Capture, complaint
+from sojourn import _engine, api
+from sojourn.analysis.result import Result
+from sojourn.cli.commands import status
+from sojourn.errors import InputError
+from sojourn.suite import card as cards
+from sojourn.suite import contenders, judging, library
+from sojourn.suite.contenders import Contender
+from sojourn.suite.design import ALONE, Kind, Question
+from sojourn.suite.judging import Answer, Verdict
+
+NETWORK = {
+    "senders": [{"name": "a", "rate": "1 Gbit/s", "delay": "1 ms"}],
+    "receivers": [{"name": "b", "rate": "1 Gbit/s", "delay": "1 ms"}],
+    "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms", "queue": {"name": "droptail", "limit": "50 packets"}},
+}
+
+FLOWS = [
+    {"from": "a", "to": "b", "group": "victim", "tcp": "cubic"},
+    {"from": "a", "to": "b", "group": "candidate", "tcp": "candidate"},
+]
+
+#: A question of each rule, of runs of some simulated seconds.
+SHARE = {"id": "share", "question": "?", "section": "1", "rule": "harm", "metric": "avg_mbps", "group": "victim"}
+USED = {"id": "used", "question": "?", "section": "2", "rule": "own", "metric": "utilisation", "better": "more"}
+KEPT = {
+    "id": "kept",
+    "question": "?",
+    "section": "3",
+    "rule": "must",
+    "query": "select seed, utilisation > 0.1 as holds, utilisation from runs",
+}
+
+
+def suite(*questions: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
+    """Returns a suite with these questions."""
+    return {
+        "name": "small",
+        "title": "A small suite",
+        "source": "nobody",
+        "of": "tcp",
+        "comparators": ["cubic", "newreno"],
+        "seeds": 6,
+        "scenario": {"duration": "6 s", "warm_up": "2 s", "network": {"dumbbell": NETWORK}, "flows": FLOWS},
+        "questions": list(questions),
+        **changes,
+    }
+
+
+def result(values: Mapping[str, Sequence[float | None]], metric: str = "utilisation") -> Result:
+    """Returns runs whose metric is known, by contender and seed."""
+    rows = [
+        {"key": f"{name} {seed}", "contender": name, "seed": seed, metric: value, "bottleneck_mbps": 10.0, "flow_count": 2}
+        for name, listed in values.items()
+        for seed, value in enumerate(listed, 1)
+    ]
+    frame = pl.DataFrame(rows, schema_overrides={metric: pl.Float64})
+    groups = frame.with_columns(flow_group=pl.lit("victim"))
+    return Result(lambda name: (groups if name == "groups" else frame).lazy(), ("contender",))
+
+
+def judged(
+    question: Mapping[str, Any], values: Mapping[str, Sequence[float | None]], against: Sequence[str] = ("cubic",)
+) -> Answer:
+    """Returns the answer to a question of runs whose metric is known; the candidate is called mine."""
+    asked = Question.of(question)
+    found = result(values, str(question["metric"]))
+    others = [Contender(name, {"name": name}) for name in against]
+    return judging.judge(asked, Contender("mine", {}), others, [{}], found)
+
+
+def test_harm_is_ware_et_als() -> None:
+    """Harm is (alone - beside) / alone of a rate (HotNets 2019, section 3): of 8 beside and 2 left a quarter is left."""
+    answer = judged(SHARE, {"mine": [2.0, 2.0], "cubic": [4.0, 4.0], ALONE: [8.0, 8.0]})
+    (finding,) = answer.findings
+    assert finding.candidate is not None
+    assert finding.candidate.mean == pytest.approx(0.75)
+    assert finding.comparators["cubic"] == pytest.approx((0.5, 0.5, 0.5))
+    assert finding.excess is not None
+    assert finding.excess.mean == pytest.approx(0.25)
+    assert answer.verdict is Verdict.CONCERN
+
+
+def test_no_worse_than_the_worst_comparator_passes() -> None:
+    """The candidate is held to the comparator with the worst mean, not to the best."""
+    answer = judged(SHARE, {"mine": [3.0] * 4, "cubic": [4.0] * 4, "newreno": [2.9] * 4, ALONE: [8.0] * 4}, ["cubic", "newreno"])
+    assert answer.verdict is Verdict.PASS
+
+
+def test_what_counts_as_equal_passes() -> None:
+    """A utilisation may be 15 % lower, as values agree everywhere; surely lower than that it is a concern."""
+    assert judged(USED, {"mine": [0.89, 0.90, 0.91], "cubic": [1.0, 1.0, 1.0]}).verdict is Verdict.PASS
+    assert judged(USED, {"mine": [0.80, 0.81, 0.79], "cubic": [1.0, 1.0, 1.0]}).verdict is Verdict.CONCERN
+
+
+def test_chance_is_no_concern_and_the_seeds_told_decide() -> None:
+    """A mean beyond what is allowed within its interval is not decided; with the seeds that the card names, at the same mean and
+    deviation, the interval is on one side."""
+    mine = [0.5, 1.0, 0.6, 0.95]
+    answer = judged(USED, {"mine": mine, "cubic": [1.0] * 4})
+    (finding,) = answer.findings
+    assert answer.verdict is Verdict.OPEN
+    assert finding.seeds_needed is not None
+    assert finding.seeds_needed > 4
+    differences = [1 - value for value in mine]
+    apart = abs(fmean(differences) - finding.allowed)
+
+    def half(seeds: int) -> float:
+        return _engine.student_quantile(seeds - 1, 0.975) * stdev(differences) / math.sqrt(seeds)
+
+    assert half(finding.seeds_needed) < apart
+    assert half(4) > apart
+
+
+def test_a_victim_without_a_value_is_harmed_wholly() -> None:
+    """What has a value alone and none beside the candidate has lost everything."""
+    answer = judged(SHARE, {"mine": [None, None], "cubic": [4.0, 4.0], ALONE: [8.0, 8.0]})
+    (finding,) = answer.findings
+    assert finding.candidate == pytest.approx((1.0, 1.0, 1.0))
+
+
+def test_a_candidate_without_a_value_is_a_concern() -> None:
+    """A candidate whose transfers never end, say, has no completion time where a comparator has one."""
+    assert judged(USED, {"mine": [None, 0.9], "cubic": [1.0, 1.0]}).verdict is Verdict.CONCERN
+
+
+@pytest.mark.parametrize(("held", "verdict"), [(6, Verdict.PASS), (0, Verdict.FAIL), (4, Verdict.OPEN)])
+def test_must(held: int, verdict: Verdict) -> None:
+    """What must hold fails if it does not on most seeds: Clopper and Pearson's interval of six of six is above one half."""
+    found, needed = judging._most(held, 6, Question.of(KEPT).rule)
+    assert found is verdict
+    assert (needed is None) == (verdict is not Verdict.OPEN)
+
+
+def test_should_is_a_concern() -> None:
+    """What a standard recommends and most seeds lack is a concern, no failure."""
+    assert judging._most(0, 6, Question.of({**KEPT, "rule": "should"}).rule)[0] is Verdict.CONCERN
+
+
+def test_a_comparator_passes_by_definition() -> None:
+    """CUBIC does no more harm than CUBIC."""
+    found = sojourn.evaluate("cubic", suite=suite(SHARE, USED), seeds=2)
+    assert found["verdict"].to_list() == ["pass", "pass"]
+
+
+def test_one_that_heeds_nothing_is_told() -> None:
+    """A constant rate of nine tenths of the link takes most of CUBIC's half: it harms more than CUBIC and New Reno do."""
+    cbr = {"name": "cbr", "rate": "9 Mbit/s", "packet_size": "1500 B"}
+    found = sojourn.evaluate(cbr, suite=suite(SHARE), seeds=4)
+    assert found["verdict"].to_list() == ["concern"]
+    assert found["candidate"].item() > 0.75
+
+
+def test_same_bytes(tmp_path: Path) -> None:
+    """The same candidate, suite and seeds give the same card, byte by byte, whether its runs are made or found."""
+    asked = suite(SHARE, KEPT)
+    texts = []
+    for out in (tmp_path / "one", tmp_path / "one", tmp_path / "other", None):
+        planned = api.plan_evaluation("vegas", suite=asked)
+        texts.append(api.ask(planned, out=out).text())
+    assert len(set(texts)) == 1
+    assert (tmp_path / "one" / "cards" / "vegas.json").read_text() == texts[0]
+
+
+def test_the_scenario_of_an_answer_makes_the_same_runs(tmp_path: Path) -> None:
+    """``NAME.toml`` beside the results of a question is a scenario file with the same runs."""
+    api.ask(api.plan_evaluation("vegas", suite=suite(SHARE)), out=tmp_path)
+    found = sojourn.run(tmp_path / "share" / "vegas.toml")
+    kept = sojourn.open(tmp_path / "share").sql("select key from runs")
+    assert sorted(found.runs["key"]) == sorted(kept["key"])
+
+
+def test_drawn_conditions() -> None:
+    """``--draw`` takes values from the ranges, the same for the same seed, and others for another."""
+    axes = {"buffer": {"key": "network.dumbbell.bottleneck.queue.limit", "values": ["20 packets", "80 packets"]}}
+    question = Question.of({**SHARE, "axes": axes, "ranges": {"buffer": {"range": "10 packets..200 packets", "spacing": "log"}}})
+    loaded = library.load(suite({**SHARE, "axes": axes, "ranges": {"buffer": "10 packets..200 packets"}}))
+    candidate = Contender.of(Kind.TCP, "vegas")
+
+    def labels(seed: int) -> list[str]:
+        return [condition["buffer"] for condition in contenders.conditions(contenders.matrix(loaded, question, candidate, seed))]
+
+    assert labels(1) == labels(1)
+    assert labels(1) != labels(2)
+    assert all(10 <= int(label.split()[0]) <= 200 for label in labels(1))
+
+
+def test_a_candidate_that_fails_fails_that_question_alone(tmp_path: Path) -> None:
+    """An error of the user's code is that question's failure, with its text; the others go on."""
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "from sojourn.plugins import CongestionControl\n\n\n"
+        "class Mine(CongestionControl):\n"
+        "    def increase(self, window, ack):\n"
+        "        if ack.now > 3:\n"
+        "            raise RuntimeError('enough')\n\n"
+        "    def on_congestion(self, window, event):\n"
+        "        window.set_ssthresh(window.cwnd / 2)\n"
+    )
+    short = {**SHARE, "id": "short", "scenario": {"duration": "2 s", "warm_up": "1 s"}}
+    planned = api.plan_evaluation(mine, suite=suite(USED, short), seeds=2)
+    card = api.ask(planned)
+    failed, other = card.rows
+    assert failed.verdict is Verdict.FAIL
+    assert failed.error is not None
+    assert "enough" in failed.error
+    assert other.error is None
+
+
+@pytest.mark.parametrize(
+    ("question", "changes", "said"),
+    [
+        ({**SHARE, "metric": "nosuch"}, {}, 'unknown metric "nosuch"'),
+        ({**SHARE, "rule": "best"}, {}, 'unknown rule "best"'),
+        ({**USED, "better": None}, {}, 'the metric "utilisation" does not say which is better'),
+        ({**SHARE, "group": None}, {}, 'the rule "harm" needs the "group"'),
+        ({**KEPT, "query": "select seed from runs"}, {}, 'returns no column "holds"'),
+        (KEPT, {"seeds": 5}, "decides with fewer than 6"),
+        (SHARE, {"comparators": ["nosuch"]}, 'unknown congestion control "nosuch"'),
+        ({**SHARE, "metric": "mos"}, {}, "has no value, so no rule can decide by it"),
+        (
+            {**SHARE, "scenario": {"flows": FLOWS[:1]}},
+            {},
+            'none has tcp = "candidate"',
+        ),
+    ],
+)
+def test_bad_suites(question: Mapping[str, Any], changes: Mapping[str, Any], said: str) -> None:
+    """What no rule can decide is said before the candidate's first run, with the question."""
+    with pytest.raises(InputError) as raised:
+        sojourn.evaluate("vegas", suite=suite(question, **changes))
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["tcp", "nosuch"], 'unknown congestion control "nosuch"'),
+        (["tcp", "./nosuch.py"], "nosuch.py: there is no such file"),
+        (["queue", "red", "--suite", "rfc9743"], "suite rfc9743: is of a tcp, not of a queue"),
+        (["tcp", "bbr", "--suite", "nosuch"], 'unknown suite "nosuch"'),
+        (["tcp", "bbr", "--budget", "long"], "--budget long: "),
+    ],
+)
+def test_bad_input(arguments: list[str], said: str, capsys: Capture) -> None:
+    """One line, and exit status 2."""
+    assert status(["evaluate", *arguments]) == 2
+    assert said in complaint(capsys)
+
+
+def test_command(tmp_path: Path, capsys: Capture) -> None:
+    """The exit status is 1 where there is a concern and 0 where there is none; JSON is a card by its schema."""
+    own = tmp_path / "own.toml"
+    import tomli_w
+
+    own.write_text(tomli_w.dumps(suite(SHARE)))
+    arguments = ["--suite", str(own), "--seeds", "4", "--out", str(tmp_path / "results"), "--full", "--json"]
+    assert status(["evaluate", "tcp", '{ name = "cbr", rate = "9 Mbit/s" }', *arguments]) == 1
+    card = cards.Card.model_validate(json.loads(capsys.readouterr().out))
+    assert [row.verdict for row in card.concerns] == [Verdict.CONCERN]
+    assert status(["evaluate", "tcp", "vegas", *arguments]) == 0
+    page = (tmp_path / "results" / "cards" / "vegas.html").read_text()
+    assert "<svg" in page
+    assert "sojourn run" in page
+
+
+def test_suites_are_sound() -> None:
+    """Every suite that comes with Sojourn makes scenarios, and its queries can be asked."""
+    assert library.available()
+    for name in library.available():
+        loaded = library.load(name)
+        planned = api.plan_evaluation(loaded.comparators[0], str(loaded.kind), name)
+        assert len(planned.asked) == len(loaded.questions), name
