@@ -92,33 +92,41 @@ def plan_evaluation(
     carrier = backends.named(backend)
     planned: list[PlannedQuestion] = []
     left_out: list[LeftOut] = []
+    refused: InputError | None = None
     for question in asked_of.questions:
-
-        def leave(why: str, question: Question = question) -> None:
-            left_out.append(LeftOut(id=question.id, question=question.question, why=why))
-
         if quick and question.quick is None:
-            leave("not in the quick card")
+            left_out.append(LeftOut.of(question, "not in the quick card"))
             continue
-        matrix = contenders.matrix(asked_of, question, contender, draw)
-        number = seeds or asked_of.seeds_of(question)
-        if quick and question.quick is not None:
-            drawn = draw is not None and any(axis in question.ranges for axis in question.quick.select)
-            matrix = matrix if drawn else matrix.only(_listed(question.quick.select))
-            number = seeds or question.quick.seeds or number
         try:
-            plan = campaigns.plan(Campaign.of_matrix(matrix, number), carrier)
+            planned.append(_planned(asked_of, question, contender, carrier, quick, seeds, draw))
         except InputError as error:
-            if carrier.identity.name == backends.DEFAULT:
-                raise
-            leave(f"{carrier.identity.name} cannot decide it: {error}")
-            continue
-        planned.append(PlannedQuestion(question, matrix, number, plan))
+            refused = refused or error
+            if carrier.identity.name != backends.DEFAULT:
+                left_out.append(LeftOut.of(question, f"{carrier.identity.name} cannot decide it: {error}"))
+                continue
+            # The suite is at fault if a comparator cannot be asked either.
+            _planned(asked_of, question, contenders.comparators(asked_of, question)[0], carrier, quick, seeds, draw)
+            left_out.append(LeftOut.of(question, f"{contender.label} cannot be asked: {error}"))
+    if not planned and refused is not None:
+        raise refused
     if budget is not None:
         planned = list(_within(planned, budget, carrier, jobs, left_out))
     if not planned:
         raise InputError(f"suite {asked_of.name}: no question is left")
     return Evaluation(asked_of, contender, quick, draw, planned, left_out)
+
+
+def _planned(
+    suite: Suite, question: Question, candidate: Contender, carrier: Backend, quick: bool, seeds: int | None, draw: int | None
+) -> PlannedQuestion:
+    """A question whose cells have been checked."""
+    matrix = contenders.matrix(suite, question, candidate, draw)
+    number = seeds or suite.seeds_of(question)
+    if quick and question.quick is not None:
+        drawn = draw is not None and any(axis in question.ranges for axis in question.quick.select)
+        matrix = matrix if drawn else matrix.only(_listed(question.quick.select))
+        number = seeds or question.quick.seeds or number
+    return PlannedQuestion(question, matrix, number, campaigns.plan(Campaign.of_matrix(matrix, number), carrier))
 
 
 def evaluate(
@@ -314,4 +322,4 @@ def _within(
             yield each
         else:
             why = f"about {max(1, round(seconds))} s, more than is left of the budget"
-            left_out.append(LeftOut(id=each.question.id, question=each.question.question, why=why))
+            left_out.append(LeftOut.of(each.question, why))

@@ -12,7 +12,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from sojourn.statistics import Estimate
-from sojourn.suite.design import Asked, Suite
+from sojourn.suite.design import Asked, Question, Suite
 from sojourn.suite.judging import Answer, Finding, Verdict, worst
 
 #: Raised when the meaning of a key changes.
@@ -114,6 +114,11 @@ class LeftOut(_Part):
     id: str
     question: str
     why: str
+
+    @classmethod
+    def of(cls, question: Question, why: str) -> Self:
+        """A question that is left out."""
+        return cls(id=question.id, question=question.question, why=why)
 
 
 class ForTheAuthor(_Part):
