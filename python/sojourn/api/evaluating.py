@@ -161,8 +161,9 @@ def evaluate(
         observer: what looks on meanwhile.
 
     Returns:
-        A row a question: id, question, section, rule, verdict, seeds, worst condition, and the candidate's and comparators'
-        measures there; see docs/evaluate.md.
+        A row a question: id, question, section, rule, verdict, seeds, the condition that decides, the measures there of the
+        candidate and of the comparator that it is held to, the excess with its interval, what is allowed, the seeds that would
+        decide it, and the error of a run that failed; see docs/evaluate.md.
 
     Raises:
         InputError: the candidate, the suite, a comparator or the directory will not do.
@@ -266,7 +267,7 @@ def frame(card: Card) -> pl.DataFrame:
     rows = []
     for row in card.rows:
         found = row.deciding
-        others = [] if found is None else [each.mean for each in found.comparators.values() if each is not None]
+        other = None if found is None or found.held_to is None else found.comparators[found.held_to]
         excess = None if found is None else found.excess
         mine = None if found is None or found.candidate is None else found.candidate.mean
         rows.append(
@@ -274,7 +275,7 @@ def frame(card: Card) -> pl.DataFrame:
                 *(row.id, row.question, row.section, row.rule, str(row.verdict), row.seeds),
                 "" if found is None else ",".join(f"{axis}={label}" for axis, label in found.condition.items()),
                 mine,
-                None if not others else mine - excess.mean if excess is not None and mine is not None else others[0],
+                None if other is None else other.mean,
                 *((None, None, None) if excess is None else (excess.mean, excess.low, excess.high)),
                 None if found is None else found.allowed,
                 None if found is None else found.seeds_needed,

@@ -48,8 +48,9 @@ class Found(_Part):
     verdict: Verdict
     candidate: Interval | None = Field(description="Its measure or harm, or the share of seeds on which the query holds.")
     comparators: dict[str, Interval | None]
+    held_to: str | None = Field(description="The comparator with the worst mean, which the candidate is held to.")
     excess: Interval | None = Field(
-        description="By how much the candidate is worse than the worst comparator; the interval is for all conditions together."
+        description="By how much the candidate is worse than that comparator; the interval is for all conditions together."
     )
     allowed: float = Field(description="How much worse it may be.")
     seeds_needed: int | None = Field(description="Seeds that would decide it, where it is not decided.")
@@ -62,6 +63,7 @@ class Found(_Part):
             verdict=found.verdict,
             candidate=Interval.of(found.candidate),
             comparators={name: Interval.of(each) for name, each in found.comparators.items()},
+            held_to=found.held_to,
             excess=Interval.of(found.excess),
             allowed=found.allowed,
             seeds_needed=found.seeds_needed,

@@ -45,7 +45,9 @@ class Finding:
     #: The candidate's measure or harm, and each comparator's; none of what has no value.
     candidate: Estimate | None
     comparators: Mapping[str, Estimate | None]
-    #: By how much the candidate is worse than the worst comparator, and how much worse it may be.
+    #: The comparator with the worst mean, which the candidate is held to.
+    held_to: str | None = None
+    #: By how much the candidate is worse than that one, and how much worse it may be.
     excess: Estimate | None = None
     allowed: float = 0.0
     #: How many seeds would decide it, if it is not decided and some number would.
@@ -185,12 +187,12 @@ def _finding(
     pairs = [(own.get(seed), value) for seed, value in others[held_to].items() if value is not None]
     if any(value is None for value, _ in pairs):
         # It has no value where a comparator has: a transfer never ended, say.
-        return Finding(condition, Verdict.CONCERN, mine, estimates)
+        return Finding(condition, Verdict.CONCERN, mine, estimates, held_to)
     differences = [sign * (value - other) for value, other in pairs if value is not None]
     excess = estimate(differences, confidence)
     verdict = _beyond(excess, allowed)
     needed = _seeds_for(differences, allowed, confidence) if verdict is Verdict.OPEN else None
-    return Finding(condition, verdict, mine, estimates, excess, allowed, needed)
+    return Finding(condition, verdict, mine, estimates, held_to, excess, allowed, needed)
 
 
 def _estimate(values: Values) -> Estimate | None:
