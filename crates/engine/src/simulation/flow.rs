@@ -36,8 +36,8 @@ pub struct Flow {
     pub sender_clock: Clock,
     pub receiver_clock: Clock,
     pub endpoints: Endpoints,
-    pub pacing_armed: Time,
     pub overhead: Option<Box<Overhead>>,
+    pub pacing_armed: Time,
     pub before_window: Counted,
     /// Its group in the specification.
     pub group: usize,

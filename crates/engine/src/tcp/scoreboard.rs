@@ -118,7 +118,7 @@ pub struct Scoreboard {
     /// What the latest acknowledgement SACKed. Allocated with the first that SACKs anything.
     reported: Option<Box<Reported>>,
     /// Segments detected as lost and not yet reported, `None` if losses are not reported.
-    unreported_losses: Option<VecDeque<u64>>,
+    unreported_losses: Option<Box<VecDeque<u64>>>,
 }
 
 /// The SACK blocks of an acknowledgement.
@@ -169,7 +169,7 @@ impl Scoreboard {
     }
 
     pub fn report_losses(&mut self) {
-        self.unreported_losses = Some(VecDeque::new());
+        self.unreported_losses = Some(Box::default());
     }
 
     pub fn has_unreported_losses(&self) -> bool {

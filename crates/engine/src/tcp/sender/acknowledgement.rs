@@ -107,7 +107,7 @@ impl Sender {
             }
             if self.flight.una > self.fin {
                 self.state = State::Completed;
-                self.completed_at = Some(now);
+                self.completed_at = now;
                 self.stop_timers();
                 return;
             }

@@ -4,10 +4,10 @@
 use super::Acknowledgement;
 use crate::tcp::ecn::EcnKind;
 
+/// What each new segment asks stands last, beside what an acknowledgement accesses.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Marks {
-    /// Whether the receiver echoes marks until it sees CWR.
-    is_classic: bool,
     /// The receiver's mark count in the latest report.
     reported: u64,
     /// No further reduction until the acknowledgement exceeds this: it covers the window of the last reduction and the
@@ -15,6 +15,8 @@ pub(super) struct Marks {
     answered: u64,
     /// Whether the next new segment carries CWR.
     announces: bool,
+    /// Whether the receiver echoes marks until it sees CWR.
+    is_classic: bool,
 }
 
 impl Marks {

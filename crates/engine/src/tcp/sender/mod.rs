@@ -75,12 +75,18 @@ pub struct Address {
     pub first_hop: u32,
 }
 
-/// The sending end of a connection. Its fields are in the order in which an acknowledgement accesses them, those that few do apart
-/// from the others, since each cache line counts where many flows take turns.
+/// The sending end of a connection. What an acknowledgement accesses is together, and what few do apart from it, since each cache line
+/// counts where many flows take turns: in a [`Flow`] the lines begin at the fields that say so.
+///
+/// [`Flow`]: crate::simulation::flow::Flow
 #[derive(Debug)]
 #[repr(C)]
 pub struct Sender {
-    completed_at: Option<Time>,
+    /// `NEVER` before.
+    established_at: Time,
+    /// `NEVER` before.
+    completed_at: Time,
+    /// A line begins. Flight and scoreboard fill it and the next, losses the one after it.
     state: State,
     /// Whether individual segments are tracked by the delivery estimator, the recovery, the pacer or the stream.
     watches: bool,
@@ -96,18 +102,36 @@ pub struct Sender {
     ecn_of_data: u8,
     ecn_of_control: u8,
     flight: Flight,
-    /// The number of probes of a window for which the retransmission timer waits.
-    window_probes: u64,
     /// When the retransmission timer expires, `NEVER` when it is stopped.
     retransmission: Time,
     profile: Arc<StackProfile>,
     address: Address,
-    rto: Rto,
-    recovery: Recovery,
-    latest_rtt: Option<Duration>,
     /// Retransmissions by timeout since the last acknowledgement of new data, or of the SYN.
     retries: u64,
+    /// A line begins, which ends with the kind of recovery.
+    rto: Rto,
+    recovery: Recovery,
+    /// The number of probes of a window for which the retransmission timer waits.
+    window_probes: u64,
+    marks: Marks,
+    latest_rtt: Option<Duration>,
     rtt_sampler: RttSampler,
+    /// Only if samples are taken from the times at which segments were sent.
+    segment_times: Option<Box<SegmentTimes>>,
+    /// A line begins. Only with segmentation offload.
+    send_offload: Option<Box<SendOffload>>,
+    /// Only if it grows.
+    send_buffer: Option<Box<SendBuffer>>,
+    /// Counters since the start of the measuring window.
+    pub statistics: SenderStatistics,
+    /// Since when a buffer alone limits transmission, `NEVER` if none does.
+    limited_since: Time,
+    /// Only if an application writes over time.
+    stream: Option<Box<Stream>>,
+    /// A line begins.
+    governor: Governor,
+    /// Its deadline begins a line, which ends with the first field after the sender.
+    pacer: Pacer,
     /// The sequence number after the last byte that is available, `u64::MAX` if unlimited.
     end: u64,
     /// The sequence number of the FIN, `u64::MAX` while the stream does not end.
@@ -116,26 +140,10 @@ pub struct Sender {
     edge: u64,
     /// The most bytes that both buffers let be unacknowledged.
     room: u64,
-    /// Only if samples are taken from the times at which segments were sent.
-    segment_times: Option<Box<SegmentTimes>>,
-    /// Only with segmentation offload.
-    send_offload: Option<Box<SendOffload>>,
-    /// Only if it grows.
-    send_buffer: Option<Box<SendBuffer>>,
     /// Only for algorithms that request it.
     delivery: Option<Box<DeliveryEstimator>>,
-    /// Only if an application writes over time.
-    stream: Option<Box<Stream>>,
-    marks: Marks,
-    /// Counters since the start of the measuring window.
-    pub statistics: SenderStatistics,
-    /// Since when a buffer alone limits transmission, `NEVER` if none does.
-    limited_since: Time,
-    governor: Governor,
-    established_at: Option<Time>,
     /// Bytes outstanding when something other than the window last limited transmission.
     outstanding_when_limited: u64,
-    pacer: Pacer,
 }
 
 impl Sender {
@@ -198,8 +206,8 @@ impl Sender {
             ecn_of_data: profile.ecn_of_data(),
             ecn_of_control: profile.ecn_of_control(),
             latest_rtt: None,
-            established_at: None,
-            completed_at: None,
+            established_at: Time::NEVER,
+            completed_at: Time::NEVER,
             statistics: SenderStatistics::default(),
             profile,
         }
@@ -253,12 +261,12 @@ impl Sender {
 
     /// When the SYN was answered.
     pub fn established_at(&self) -> Option<Time> {
-        self.established_at
+        (self.established_at != Time::NEVER).then_some(self.established_at)
     }
 
     /// When the stream was completely acknowledged.
     pub fn completed_at(&self) -> Option<Time> {
-        self.completed_at
+        (self.completed_at != Time::NEVER).then_some(self.completed_at)
     }
 
     pub fn open(&mut self, now: Time, outbox: &mut Vec<Packet>) {
@@ -311,7 +319,7 @@ impl Sender {
             return;
         }
         self.state = State::Established;
-        self.established_at = Some(now);
+        self.established_at = now;
         self.retransmission = Time::NEVER;
         let syn_was_lost = self.retries > 0;
         if let Some(rtt) = self.rtt_sampler.sample_of_syn(echo, syn_was_lost, now) {

@@ -15,11 +15,10 @@ const RATIO: u64 = 120;
 /// tcp_update_skb_after_send, "Original sch_fq does not pace first 10 MSS".
 const UNPACED_SEGMENTS: u64 = 10;
 
-/// Determines when segments may be sent.
+/// Determines when segments may be sent. The deadline, which all flows access, stands last, beside what each acknowledgement accesses.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Pacer {
-    /// When the waiting segment may be sent, `NEVER` if none is waiting.
-    deadline: Time,
     /// Before this time, only the rest of a quantum may be sent.
     next: Time,
     /// Whether segments are ever paced.
@@ -39,6 +38,8 @@ pub(super) struct Pacer {
     credit: Duration,
     /// Segments sent, with a host's clock up to the first that is paced.
     sent: u64,
+    /// When the waiting segment may be sent, `NEVER` if none is waiting.
+    deadline: Time,
 }
 
 impl Pacer {
