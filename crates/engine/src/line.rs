@@ -7,9 +7,10 @@
 /// A first-in-first-out queue.
 #[derive(Clone, Debug)]
 pub struct Line<T> {
-    slots: Vec<T>,
-    head: usize,
-    length: usize,
+    slots: Box<[T]>,
+    // Narrow, so that two queues share a cache line.
+    head: u32,
+    length: u32,
 }
 
 /// Number of slots below which the capacity doubles when it grows.
@@ -17,13 +18,13 @@ const SMALL: usize = 1024;
 
 impl<T> Default for Line<T> {
     fn default() -> Self {
-        Line { slots: Vec::new(), head: 0, length: 0 }
+        Line { slots: Box::default(), head: 0, length: 0 }
     }
 }
 
 impl<T: Copy> Line<T> {
     pub fn len(&self) -> usize {
-        self.length
+        self.length as usize
     }
 
     pub fn is_empty(&self) -> bool {
@@ -31,18 +32,15 @@ impl<T: Copy> Line<T> {
     }
 
     pub fn first(&self) -> Option<&T> {
-        if self.length == 0 { None } else { Some(&self.slots[self.head]) }
+        if self.length == 0 { None } else { Some(&self.slots[self.head as usize]) }
     }
 
     #[inline(always)]
     pub fn push(&mut self, item: T) {
-        if self.length == self.slots.len() {
+        if self.len() == self.slots.len() {
             self.grow(item);
         }
-        let mut slot = self.head + self.length;
-        if slot >= self.slots.len() {
-            slot -= self.slots.len();
-        }
+        let slot = self.slot(self.len());
         self.slots[slot] = item;
         self.length += 1;
     }
@@ -52,24 +50,25 @@ impl<T: Copy> Line<T> {
         if self.length == 0 {
             return None;
         }
-        let item = self.slots[self.head];
+        let item = self.slots[self.head as usize];
         self.length -= 1;
         self.head += 1;
-        if self.head == self.slots.len() {
+        if self.head as usize == self.slots.len() {
             self.head = 0;
         }
         Some(item)
     }
 
-    /// The slot of the entry at this position.
+    /// The slot of the entry at this position, or of the one that will be behind the last.
+    #[inline(always)]
     fn slot(&self, position: usize) -> usize {
-        let slot = self.head + position;
+        let slot = self.head as usize + position;
         if slot < self.slots.len() { slot } else { slot - self.slots.len() }
     }
 
     /// The entry at this position, counted from the first.
     pub fn get(&self, position: usize) -> Option<&T> {
-        if position < self.length { Some(&self.slots[self.slot(position)]) } else { None }
+        if position < self.len() { Some(&self.slots[self.slot(position)]) } else { None }
     }
 
     pub fn swap(&mut self, one: usize, other: usize) {
@@ -80,7 +79,7 @@ impl<T: Copy> Line<T> {
     /// Removes the entry at this position. Those behind it move up.
     pub fn remove(&mut self, position: usize) -> Option<T> {
         let removed = *self.get(position)?;
-        for behind in position + 1..self.length {
+        for behind in position + 1..self.len() {
             let (from, to) = (self.slot(behind), self.slot(behind - 1));
             self.slots[to] = self.slots[from];
         }
@@ -92,14 +91,14 @@ impl<T: Copy> Line<T> {
     fn grow(&mut self, filler: T) {
         let slots = self.slots.len();
         let more = if slots < SMALL { slots.max(4) } else { slots / 8 };
-        self.slots.reserve_exact(more);
-        self.slots.resize(slots + more, filler);
+        let mut longer = std::mem::take(&mut self.slots).into_vec();
+        longer.reserve_exact(more);
+        longer.resize(slots + more, filler);
         // The entries from the head on move to the end. The new slots are before them.
-        self.slots.copy_within(self.head..slots, self.head + more);
-        self.head += more;
-        if self.head == self.slots.len() {
-            self.head = 0;
-        }
+        let head = self.head as usize;
+        longer.copy_within(head..slots, head + more);
+        self.head = if slots == 0 { 0 } else { (head + more) as u32 };
+        self.slots = longer.into_boxed_slice();
     }
 }
 

@@ -64,10 +64,14 @@ impl Afpft {
         !self.limit.would_be_exceeded(self.packets + 1, self.bytes + size)
     }
 
-    /// Updates the ranks of a flow whose head or tail has changed.
-    fn rank(&mut self, index: usize) {
+    /// Updates the rank of a flow whose head has changed.
+    fn rank_head(&mut self, index: usize) {
+        self.heads.set(index, self.flows[index].tag_of_head().map_or(0, |tag| u64::MAX - tag));
+    }
+
+    /// Updates the rank of a flow whose tail has changed.
+    fn rank_tail(&mut self, index: usize) {
         let flow = &self.flows[index];
-        self.heads.set(index, flow.tag_of_head().map_or(0, |tag| u64::MAX - tag));
         if let Some(tails) = &mut self.tails {
             tails.set(index, if flow.line.packets() > 0 { flow.finish_time } else { 0 });
         }
@@ -119,7 +123,8 @@ impl QueueDiscipline for Afpft {
             // The dropped packet no longer counts towards the flow's finish time.
             flow.finish_time -= u64::from(dropped.packet.size);
             self.count_leaving(&dropped);
-            self.rank(last);
+            self.rank_head(last);
+            self.rank_tail(last);
             self.release_if_empty(last, &dropped.packet);
             context.drop(dropped.packet, DropCause::Overflow, Some(dropped.since));
         }
@@ -129,9 +134,10 @@ impl QueueDiscipline for Afpft {
         flow.line.push(packet, context.now);
         self.packets += 1;
         self.bytes += size;
-        if was_empty || self.tails.is_some() {
-            self.rank(index);
+        if was_empty {
+            self.rank_head(index);
         }
+        self.rank_tail(index);
     }
 
     fn dequeue(&mut self, _context: &mut Context) -> Option<Queued> {
@@ -139,9 +145,13 @@ impl QueueDiscipline for Afpft {
         let flow = &mut self.flows[index];
         self.virtual_time = flow.tag_of_head()?;
         let sent = flow.line.pop()?;
+        let is_empty = flow.line.packets() == 0;
         self.count_leaving(&sent);
-        self.rank(index);
-        self.release_if_empty(index, &sent.packet);
+        self.rank_head(index);
+        if is_empty {
+            self.rank_tail(index);
+            self.release_if_empty(index, &sent.packet);
+        }
         Some(sent)
     }
 

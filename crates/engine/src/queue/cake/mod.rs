@@ -95,7 +95,9 @@ enum Standing {
     Decaying,
 }
 
+// Aligned, so that it stands on one cache line.
 #[derive(Debug, Default)]
+#[repr(align(64))]
 struct Flow {
     standing: Standing,
     /// In units of 1/[`BYTE`] byte.
@@ -147,6 +149,9 @@ about! { Cake:
 impl Cake {
     /// Brings the clocks of idle shapers up to date before a packet for this tin is queued (Linux, `cake_enqueue`).
     fn wake(&mut self, tin: usize, now: Time) {
+        if self.bandwidth.is_none() {
+            return;
+        }
         if self.tins[tin].packets == 0 {
             self.tins[tin].next = self.tins[tin].next.max(now);
         }
@@ -157,11 +162,11 @@ impl Cake {
 
     /// The queue of a packet in its tin, after storing the packet's hosts there.
     fn classify(&mut self, packet: &Packet, tin: usize, context: &mut Context) -> usize {
-        let hosts = self.table.as_ref().map(|table| (table.source(packet), table.destination(packet)));
-        let (source, destination) = hosts.unwrap_or_default();
+        let source = || self.table.as_ref().map_or(0, |table| table.source(packet));
+        let destination = || self.table.as_ref().map_or(0, |table| table.destination(packet));
         let key = match self.isolation {
-            Isolation::SourceHost => u64::from(source),
-            Isolation::DestinationHost => u64::from(destination),
+            Isolation::SourceHost => u64::from(source()),
+            Isolation::DestinationHost => u64::from(destination()),
             _ => FlowHash::key(packet),
         };
         let first = tin * QUEUES;
@@ -170,7 +175,7 @@ impl Cake {
         match self.tins[tin].hash.find(key, is_used, context.random) {
             Found::Own(queue) => first + queue,
             Found::Other(queue) => {
-                let queue = first + queue;
+                let (queue, source, destination) = (first + queue, source(), destination());
                 let is_bulk = self.flows[queue].standing == Standing::Bulk;
                 if is_bulk {
                     self.leave_bulk(queue);
@@ -291,7 +296,7 @@ impl Cake {
     }
 
     fn plan(&mut self, now: Time) {
-        let waits = self.queues.packets() > 0 && self.due() > now;
+        let waits = self.bandwidth.is_some() && self.queues.packets() > 0 && self.due() > now;
         self.release = waits.then_some(self.due());
     }
 
@@ -311,7 +316,8 @@ impl Cake {
     }
 
     fn next_turn(&mut self) -> Option<usize> {
-        if !(0..self.tins.len()).any(|tin| self.waits(tin)) {
+        // A queue with packets waits for service, and one without may.
+        if self.queues.packets() == 0 && !(0..self.tins.len()).any(|tin| self.waits(tin)) {
             return None;
         }
         loop {
@@ -329,12 +335,18 @@ impl Cake {
         }
     }
 
+    /// The queue of a tin to serve next: of the new, the old and the decaying ones, or of the decaying ones before them.
+    fn first(&self, tin: usize, decaying_first: bool) -> Option<usize> {
+        let first = |list| self.chains.first(tin * LISTS + list);
+        let waiting = || first(NEW).or_else(|| first(OLD));
+        if decaying_first { first(DECAYING).or_else(waiting) } else { waiting().or_else(|| first(DECAYING)) }
+    }
+
     /// Takes a packet from a queue of this tin, or finds out that a queue is empty.
     fn serve(&mut self, tin: usize, is_first: &mut bool, context: &mut Context) -> Option<Queued> {
         let now = context.now;
         'flow: loop {
-            let lists = if std::mem::take(is_first) { [DECAYING, NEW, OLD] } else { [NEW, OLD, DECAYING] };
-            let queue = lists.iter().find_map(|list| self.chains.first(tin * LISTS + list))?;
+            let queue = self.first(tin, std::mem::take(is_first))?;
             if self.flows[queue].credit <= 0 {
                 self.renew(queue);
                 continue;
@@ -435,7 +447,7 @@ impl QueueDiscipline for Cake {
     }
 
     fn holds_back(&self) -> bool {
-        true
+        self.bandwidth.is_some()
     }
 
     fn release_time(&self) -> Option<Time> {

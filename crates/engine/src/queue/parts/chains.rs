@@ -3,7 +3,9 @@
 const NONE: u32 = u32::MAX;
 
 /// The position of a queue.
+// Aligned, so that none stands on two cache lines.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 struct Place {
     chain: Option<u8>,
     before: u32,

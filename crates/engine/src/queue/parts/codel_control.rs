@@ -96,10 +96,12 @@ impl<F: FnMut(&Packet) -> bool> DropPolicy for F {
 }
 
 /// The state of the control of one FIFO.
+// It has a cache line of its own.
 #[derive(Clone, Debug, Default)]
+#[repr(align(64))]
 pub struct CoDelControl {
-    /// When the sojourn time will have exceeded the target for an interval. `None` while it is below.
-    first_above: Option<Time>,
+    /// When the sojourn time will have exceeded the target for an interval. [`BELOW`] while it is below.
+    first_above: Time,
     drop_next: Time,
     /// The number of drops in place of CoDel's latest, and how many of them remain.
     drops: u64,
@@ -112,6 +114,9 @@ pub struct CoDelControl {
     /// Bytes in other queues that count for the last MTU.
     beside: u64,
 }
+
+/// The start of the run, before which no sojourn time can have been too long.
+const BELOW: Time = Time::ZERO;
 
 impl CoDelControl {
     pub fn is_dropping(&self) -> bool {
@@ -156,22 +161,20 @@ impl CoDelControl {
     #[inline(always)]
     fn may_drop_head(&mut self, queue: &Fifo, parameters: &CoDelParameters, now: Time) -> bool {
         let Some(head) = queue.first() else {
-            self.first_above = None;
+            self.first_above = BELOW;
             return false;
         };
         let behind = queue.bytes() - u64::from(head.packet.size);
         let below = now.since(head.since) < parameters.target || behind + self.beside <= parameters.mtu.0;
-        match self.first_above {
-            _ if below => {
-                self.first_above = None;
-                false
-            }
-            None => {
-                self.first_above = Some(self.end_of_grace(parameters, now));
-                false
-            }
-            Some(first_above) => now >= first_above,
+        if below {
+            self.first_above = BELOW;
+            return false;
         }
+        if self.first_above == BELOW {
+            self.first_above = self.end_of_grace(parameters, now);
+            return false;
+        }
+        now >= self.first_above
     }
 
     /// When a sojourn time that has just risen above the target will have been there for too long.

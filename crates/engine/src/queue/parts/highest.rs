@@ -51,38 +51,42 @@ impl Highest {
         }
     }
 
+    // Slices, so that what is written to one cannot change where the other is.
     fn rise(&mut self, mut place: usize) {
-        let entry = self.heap[place];
+        let (heap, places) = (&mut self.heap[..], &mut self.places[..]);
+        let entry = heap[place];
         while place > 0 {
             let above = (place - 1) / 2;
-            if self.heap[above].0 >= entry.0 {
+            if heap[above].0 >= entry.0 {
                 break;
             }
-            self.put(place, self.heap[above]);
+            put(heap, places, place, heap[above]);
             place = above;
         }
-        self.put(place, entry);
+        put(heap, places, place, entry);
     }
 
     fn sink(&mut self, mut place: usize) {
-        let entry = self.heap[place];
-        while let Some((left, _)) = self.heap.get(2 * place + 1) {
-            let right = self.heap.get(2 * place + 2).map_or(0, |(value, _)| *value);
+        let (heap, places) = (&mut self.heap[..], &mut self.places[..]);
+        let entry = heap[place];
+        while let Some((left, _)) = heap.get(2 * place + 1) {
+            let right = heap.get(2 * place + 2).map_or(0, |(value, _)| *value);
             // The comparison is unpredictable, so it is computed without a branch.
             let below = 2 * place + 1 + usize::from(right > *left);
-            if self.heap[below].0 <= entry.0 {
+            if heap[below].0 <= entry.0 {
                 break;
             }
-            self.put(place, self.heap[below]);
+            put(heap, places, place, heap[below]);
             place = below;
         }
-        self.put(place, entry);
+        put(heap, places, place, entry);
     }
+}
 
-    fn put(&mut self, place: usize, entry: (u64, u32)) {
-        self.heap[place] = entry;
-        self.places[entry.1 as usize] = place as u32;
-    }
+#[inline(always)]
+fn put(heap: &mut [(u64, u32)], places: &mut [u32], place: usize, entry: (u64, u32)) {
+    heap[place] = entry;
+    places[entry.1 as usize] = place as u32;
 }
 
 #[cfg(test)]
