@@ -51,6 +51,7 @@ impl<const N: usize> Chains<N> {
     }
 
     /// Appends a queue to a list, after removing it from its current one.
+    #[inline(always)]
     pub fn append(&mut self, chain: usize, queue: usize) {
         self.remove(queue);
         let last = self.ends[chain].1;
@@ -61,6 +62,7 @@ impl<const N: usize> Chains<N> {
     }
 
     /// Removes a queue from its list, if any.
+    #[inline(always)]
     pub fn remove(&mut self, queue: usize) {
         let Place { chain: Some(chain), before, behind, .. } = self.places[queue] else { return };
         let chain = usize::from(chain);

@@ -97,6 +97,8 @@ impl CobaltControl {
     }
 
     /// Whether to drop the head. It may be marked instead. The last packet of a queue is never dropped.
+    // Inlined, so that the head stays in registers.
+    #[inline(always)]
     pub fn drops(
         &mut self,
         head: &mut Queued,

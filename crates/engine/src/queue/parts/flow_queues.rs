@@ -85,6 +85,7 @@ impl FlowQueues {
         self.with(index, |line| line.push(packet, now));
     }
 
+    #[inline(always)]
     pub fn pop(&mut self, index: usize) -> Option<Queued> {
         self.with(index, Fifo::pop)
     }
