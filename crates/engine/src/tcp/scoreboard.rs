@@ -200,6 +200,11 @@ impl Scoreboard {
         FIRST_DATA + index * self.mss
     }
 
+    /// Index of the segment that holds this sequence number.
+    pub fn index_of(&self, sequence: u64) -> u64 {
+        sequence.saturating_sub(FIRST_DATA) / self.mss
+    }
+
     /// Index of the first segment wholly above this sequence number: one of which a block covers the end only has not arrived.
     fn index_from(&self, sequence: u64) -> u64 {
         sequence.saturating_sub(FIRST_DATA).div_ceil(self.mss)

@@ -60,6 +60,15 @@ impl Detector {
         self.degree
     }
 
+    pub(super) fn has_seen_reordering(&self) -> bool {
+        self.reordering_seen
+    }
+
+    /// Whether a segment, which is not forgotten yet, has been sent more than once.
+    pub(super) fn was_sent_again(&self, index: u64) -> bool {
+        self.transmissions[index].again
+    }
+
     /// Takes a round-trip time sample: step 1.
     pub(super) fn on_rtt(&mut self, rtt: Duration) {
         self.min_rtt = self.min_rtt.min(rtt);

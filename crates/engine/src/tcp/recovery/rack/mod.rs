@@ -17,7 +17,7 @@ use crate::time::{Duration, Time};
 
 use detector::Detector;
 use timeout::Timeout;
-use undo::{Undo, duplicate_of};
+use undo::{Balance, Undo, duplicate_of};
 
 /// Maximum delay of an acknowledgement: RFC 8985 section 7.2, TLP.max_ack_delay.
 const LONGEST_ACK_DELAY: Duration = Duration::from_milliseconds(200);
@@ -59,6 +59,7 @@ state! {
         /// Whether the receiver reports duplicate segments, so that spurious reductions can be undone.
         takes_back: bool = duplicate_sack,
         undo: Option<Undo>,
+        balance: Balance = Balance::default(),
         timeout: Timeout = Timeout::new(),
         /// Whether the current acknowledgement shows that a retransmission was lost.
         lost_again: bool,
@@ -163,20 +164,18 @@ impl Rack {
         rto: &Rto,
         now: Time,
     ) -> Evidence {
-        let (una, nxt) = (flight.scoreboard.una(), flight.scoreboard.nxt());
-        let has_duplicate = duplicate_of(flight.una, sacks).is_some();
-        if has_duplicate {
-            self.detector.on_duplicate(una, nxt);
-        }
-        let probe_repaired = self.ends_probe(una) && !has_duplicate;
+        let una = flight.scoreboard.una();
+        let duplicate = duplicate_of(flight.una, sacks);
+        let spurious = duplicate.map_or(0, |block| self.take_duplicate(flight, flight.una - acked, block));
+        let probe_repaired = self.ends_probe(una) && duplicate.is_none();
         let restored = self.after_spurious_timeout(flight, acked, progress.newly_sacked > 0);
         let retransmitted = flight.scoreboard.retransmitted();
         progress.newly_lost += self.mark_losses(flight, rto, now);
         self.lost_again = flight.scoreboard.retransmitted() < retransmitted;
         if let Some(evidence) = restored {
             evidence
-        } else if has_duplicate {
-            self.on_needless_retransmission()
+        } else if spurious > 0 {
+            self.on_needless(spurious)
         } else if probe_repaired && flight.is_open() {
             self.forget_reduction();
             Evidence::ProbeRepaired
@@ -222,11 +221,46 @@ impl Rack {
 
     /// Processes an acknowledgement that was overtaken by a later one.
     pub(super) fn on_old_ack(&mut self, flight: &Flight, number: u64, sacks: &[Block]) -> Evidence {
-        if duplicate_of(number, sacks).is_none() {
-            return Evidence::None;
+        let Some(block) = duplicate_of(number, sacks) else { return Evidence::None };
+        let spurious = self.take_duplicate(flight, flight.una, block);
+        self.on_needless(spurious)
+    }
+
+    /// Takes the report of a duplicate: widens the reordering window. `una` is SND.UNA before the acknowledgement. Returns how many of
+    /// the retransmissions that followed the latest reduction it shows to be spurious.
+    #[cold]
+    #[inline(never)]
+    fn take_duplicate(&mut self, flight: &Flight, una: u64, block: Block) -> u64 {
+        if flight.settings.counts_segments {
+            return self.take_believed(flight, una, block);
         }
         self.detector.on_duplicate(flight.scoreboard.una(), flight.scoreboard.nxt());
-        self.on_needless_retransmission()
+        1
+    }
+
+    /// The same as Linux does: of more duplicates than segments were sent again, none is believed; the window is widened only if
+    /// reordering was seen, and not for the answer to a probe (tcp_input.c, tcp_dsack_seen). Spurious are segments that were outstanding
+    /// at the reduction, and, of those not acknowledged before, that have been sent again (tcp_check_dsack, tcp_sacktag_one).
+    fn take_believed(&mut self, flight: &Flight, una: u64, block: Block) -> u64 {
+        let scoreboard = &flight.scoreboard;
+        let segments = (block.end - block.start).div_ceil(flight.window.mss);
+        if !self.balance.on_report(segments) {
+            return 0;
+        }
+        let answers_probe = self.probe.is_some_and(|probe| {
+            segments == 1 && block.end > scoreboard.sequence(probe.end - 1) && block.end <= scoreboard.sequence(probe.end)
+        });
+        if self.detector.has_seen_reordering() && !answers_probe {
+            self.detector.on_duplicate(scoreboard.una(), scoreboard.nxt());
+        }
+        if !self.undo.is_some_and(|undo| undo.concerns(block)) {
+            return 0;
+        }
+        if block.end <= una {
+            return segments;
+        }
+        let first = scoreboard.index_of(block.start);
+        (first..first + segments).filter(|index| self.detector.was_sent_again(*index)).count() as u64
     }
 
     /// Marks lost segments, and arms the timer for those that may be lost. Returns the number of the former.
@@ -293,13 +327,23 @@ impl Rack {
         }
     }
 
-    /// Saves the window before a reduction.
-    pub(super) fn before_reduction(&mut self, flight: &Flight) {
-        self.undo = Some(Undo::new(flight.window));
+    /// Saves the window before a reduction, with this number of retransmissions in flight.
+    fn save(&mut self, flight: &Flight, in_flight: u64) {
+        // Linux tcp_input.c, tcp_init_undo.
+        let again = in_flight + u64::from(self.probe.is_some_and(|probe| probe.again));
+        let counted = if flight.settings.counts_segments { again } else { 0 };
+        self.undo = Some(Undo::new(flight.window, flight.una, counted));
     }
 
-    fn on_needless_retransmission(&mut self) -> Evidence {
-        match self.undo.as_mut().filter(|_| self.takes_back).and_then(Undo::on_needless) {
+    /// Saves the window before the reduction of a timeout, which takes all retransmissions for lost.
+    pub(super) fn before_reduction(&mut self, flight: &Flight) {
+        self.save(flight, 0);
+    }
+
+    /// Retransmissions prove to be spurious.
+    fn on_needless(&mut self, segments: u64) -> Evidence {
+        let undo = self.undo.as_mut().filter(|_| self.takes_back && segments > 0);
+        match undo.and_then(|undo| undo.on_needless(segments)) {
             Some(before) => {
                 self.undo = None;
                 Evidence::Spurious { cwnd: before.cwnd, ssthresh: before.ssthresh }
@@ -327,7 +371,7 @@ impl Repair for Rack {
             flight.begin_recovery(marked_at);
             return Entry::Repair { first: flight.scoreboard.next_lost().into() };
         }
-        self.before_reduction(flight);
+        self.save(flight, flight.scoreboard.retransmitted());
         reduce(flight);
         // At the end of a recovery the acknowledgement of its last data may show no further loss.
         let safe = ProportionalRateReduction::is_safe(arrival);
@@ -370,7 +414,10 @@ impl Repair for Rack {
         self.detector.on_sent(index, flight.scoreboard.una(), again, now);
         if again {
             self.timeout.on_retransmitted(now);
-            if let Some(undo) = &mut self.undo {
+            self.balance.on_retransmitted();
+            // Linux tcp_output.c, tcp_send_loss_probe, counts no probe among the retransmissions of an episode.
+            let is_counted = !(flight.settings.counts_segments && flight.is_open());
+            if let Some(undo) = self.undo.as_mut().filter(|_| is_counted) {
                 undo.on_retransmitted();
             }
         }
