@@ -267,6 +267,39 @@ fn spurious_recovery_undo() {
     assert!(rig.segments() >= 20, "{} segments", rig.segments());
 }
 
+/// Linux tcp_input.c, tcp_dsack_seen: once more segments are reported as duplicates than were sent again, reports are the network's
+/// copies, and undo nothing. RFC 3708 believes them. tcp_check_dsack: nor does a report of data that were acknowledged before the
+/// reduction.
+#[test]
+fn copies_of_the_network_undo_nothing() {
+    for (counting, copies, reported, undone) in [
+        ("segments", 0, [(3, 4), (4, 5)], 1),
+        ("segments", 1, [(3, 4), (4, 5)], 0),
+        ("segments", 0, [(1, 2), (2, 3)], 0),
+        ("bytes", 1, [(3, 4), (4, 5)], 1),
+    ] {
+        let mut rig = Rig::with(&json!({"counting": counting}), 20, Some(60));
+        rig.ack(190, 3, &[]);
+        (0..copies).for_each(|copy| drop(rig.ack(191 + copy, 3, &[(0, 1)])));
+        assert_eq!(rig.ack(200, 3, &[(5, 8)])[..2], [3, 4], "both are sent again");
+        rig.ack(210, 8, &[]);
+        reported.iter().for_each(|block| drop(rig.ack(310, 8, &[*block])));
+        assert_eq!(rig.sender.statistics.undone_reductions, undone, "{counting}, {copies} copies, {reported:?}");
+    }
+}
+
+/// Linux tcp_input.c, tcp_dsack_seen: only a report that is believed, after reordering, widens the reordering window.
+#[test]
+fn copies_of_the_network_widen_no_window() {
+    for (counting, steps) in [("segments", 1), ("bytes", 2)] {
+        let mut rig = Rig::with(&json!({"counting": counting}), 20, Some(20));
+        rig.ack(200, 5, &[]);
+        rig.ack(201, 5, &[(0, 1)]);
+        rig.ack(210, 5, &[(6, 7)]);
+        rig.assert_due(100 + 110 + steps * 25);
+    }
+}
+
 /// Linux counts whole segments, and for growth those that an acknowledgement delivers (tcp_cong.c, tcp_reno_ssthresh;
 /// tcp_input.c, tcp_cong_control): half of seven is three, and the acknowledgement that ends recovery counts for the one segment
 /// that had not been SACKed. Two more make a window of three, which gives a segment. Where bytes count, all seven do not.

@@ -248,7 +248,9 @@ impl Rack {
             return 0;
         }
         let answers_probe = self.probe.is_some_and(|probe| {
-            segments == 1 && block.end > scoreboard.sequence(probe.end - 1) && block.end <= scoreboard.sequence(probe.end)
+            segments == 1
+                && block.end > scoreboard.sequence(probe.end - 1)
+                && block.end <= scoreboard.sequence(probe.end)
         });
         if self.detector.has_seen_reordering() && !answers_probe {
             self.detector.on_duplicate(scoreboard.una(), scoreboard.nxt());
