@@ -16,7 +16,7 @@ from sojourn import programs
 from sojourn.backends.linux import commands
 from sojourn.errors import InputError
 from sojourn.linux import cache, images
-from sojourn.specification import specify
+from sojourn.specification import FOLDER, specify
 from test_programs import kernel, on_a_kernel, scenario_of
 
 #: Files by their names: their contents, or where links lead.
@@ -100,9 +100,10 @@ def test_what_is_no_image_leaves_nothing(unpacked: Callable[[bytes], Path], cont
     assert list(images.place("sha256:abc").parent.iterdir()) == []
 
 
-def program(command: str, root: Path, **more: Any) -> dict[str, Any]:
-    """Returns a program as a run has it."""
-    return {"command": [command], "root": str(root), "folder": str(root / "own"), "environment": {}, **more}
+def with_commands(root: Path, *commands: str) -> Any:
+    """Returns as much of a run as says which programs it has, and where."""
+    programs = [{"command": [command], "root": "folder:1", "environment": {}} for command in commands]
+    return {"programs": programs, "places": {"folder:1": str(root), FOLDER: str(root / "own")}}
 
 
 def elf(machine: int) -> bytes:
@@ -122,7 +123,7 @@ def test_commands_are_looked_up_where_they_will_be(tmp_path: Path) -> None:
     (tmp_path / "usr/bin/plain").write_bytes(elf(62))
     (tmp_path / "usr/bin/plain").chmod(0o644)
     for fine in ("good", "/bin/good", "./mine", "/tmp/made-later", "../scenario/mine"):
-        commands.check([program(fine, tmp_path)])
+        commands.check(with_commands(tmp_path, fine))
     for wrong, why in {
         "none": 'there is no "none" on its root',
         "arm": '"arm" on its root is for AArch64, not x86-64',
@@ -130,7 +131,7 @@ def test_commands_are_looked_up_where_they_will_be(tmp_path: Path) -> None:
         "plain": '"plain" on its root may not be executed',
     }.items():
         with pytest.raises(InputError) as caught:
-            commands.check([program("good", tmp_path), program(wrong, tmp_path)])
+            commands.check(with_commands(tmp_path, "good", wrong))
         assert str(caught.value) == f"programs[1].run: {why}"
 
 

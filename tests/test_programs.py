@@ -62,11 +62,11 @@ def test_a_host_that_does_not_exist_is_named(line: programs.Network) -> None:
         line.run(client="echo {sever}", duration="1 s")
 
 
-def scenario_of(programs_of: list[dict[str, Any]], duration: str = "10 s") -> Scenario:
+def scenario_of(programs_of: list[dict[str, Any]], duration: str = "10 s", folder: Path = Path()) -> Scenario:
     """Returns a scenario of nothing but programs, behind a queue that draws nothing."""
     hosts = {"senders": [{"name": "server", "rate": "1 Gbit/s"}], "receivers": [{"name": "client", "rate": "1 Gbit/s"}]}
     network = {"dumbbell": {**hosts, "bottleneck": {"rate": "10 Mbit/s", "queue": "codel"}}}
-    return from_data({"name": "test", "duration": duration, "network": network, "programs": programs_of}, "test")
+    return from_data({"name": "test", "duration": duration, "network": network, "programs": programs_of}, "test", folder)
 
 
 def test_seeds_of_programs_differ() -> None:

@@ -11,6 +11,9 @@ GROUP = "group"
 #: The column that tells runs of several backends apart, as an axis does; no axis has this name.
 BACKEND = "backend"
 
+#: The file that makes a directory one of results.
+MARKER = "sojourn.json"
+
 #: Categories of characters that no name may have: controls, ends of lines, and halves of surrogate pairs.
 _NOT_IN_NAMES = {"Cc", "Zl", "Zp", "Cs"}
 

@@ -12,8 +12,9 @@ from typing import Any, NotRequired, TypedDict
 
 from sojourn import catalogue
 from sojourn.catalogue import Algorithm, Profile, Value
+from sojourn.errors import InputError, within
 from sojourn.plugins.source import Source
-from sojourn.scenario import chance, traces
+from sojourn.scenario import chance, content, traces
 from sojourn.scenario.choices import DEFAULT_PROFILE, QueueChoice, SlowStartChoice, StackChoice
 from sojourn.scenario.model import Flows, Scenario
 from sojourn.scenario.network import DELAY_RANGE, DirectedLink
@@ -21,6 +22,12 @@ from sojourn.scenario.programs import Program, address, filled
 from sojourn.units import BandwidthDelayProducts
 
 Json = dict[str, Any]
+
+#: What the scenario's folder is called among the places of a run.
+FOLDER = "scenario"
+
+#: The keys of a run's programs.
+_OF_PROGRAMS = ("programs", "content", "places")
 
 
 class RunSpecification(TypedDict):
@@ -35,14 +42,21 @@ class RunSpecification(TypedDict):
     stacks: list[dict[str, Value]]
     flows: list[Json]
     probe: Json
-    #: Its programs, if it has any; the simulator has no use for them.
+    #: Its programs, if it has any, and a digest of what they read in the scenario's folder; the simulator has no use for them.
     programs: NotRequired[list[Json]]
+    content: NotRequired[str]
+    #: Where that folder (``FOLDER``) and those of roots are, by what they are called. It changes nothing: ``text`` leaves it out.
+    places: NotRequired[dict[str, str]]
     #: Its plugins, if it has any, in the order in which flows and queues refer to them.
     plugins: NotRequired[list[Json]]
 
 
 def specify(scenario: Scenario, seed: int) -> RunSpecification:
-    """The run of a scenario with one seed."""
+    """The run of a scenario with one seed.
+
+    Raises:
+        InputError: there is too much in the folders that programs read.
+    """
     nodes = scenario.network.nodes()
     index = {node: position for position, node in enumerate(nodes)}
     stacks: list[dict[str, Value]] = []
@@ -61,7 +75,7 @@ def specify(scenario: Scenario, seed: int) -> RunSpecification:
         "probe": scenario.probe.model_dump(),
     }
     if scenario.programs:
-        specification["programs"] = [_program(scenario, program, index) for program in scenario.programs]
+        _add_programs(specification, scenario, index)
     if plugins:
         specification["plugins"] = [source.as_json() for source in plugins]
     return with_seed(specification, seed)
@@ -96,13 +110,16 @@ def around_seed(written: str) -> tuple[str, str] | None:
 
 
 def text(specification: RunSpecification) -> str:
-    """The run as JSON, always written the same way."""
-    return json.dumps(specification, separators=(",", ":"), ensure_ascii=False)
+    """The run as JSON, always written the same way, wherever the files of its programs are."""
+    written = specification
+    if "places" in specification:
+        written = {key: value for key, value in specification.items() if key != "places"}  # type: ignore[assignment]
+    return json.dumps(written, separators=(",", ":"), ensure_ascii=False)
 
 
 def simulated(specification: RunSpecification) -> RunSpecification:
     """The run without its programs: what the engine knows of."""
-    rest = {key: value for key, value in specification.items() if key != "programs"}
+    rest = {key: value for key, value in specification.items() if key not in _OF_PROGRAMS}
     return specification if "programs" not in specification else rest  # type: ignore[return-value]
 
 
@@ -211,7 +228,24 @@ def _plugin(plugin: Source | None, plugins: list[Source]) -> Json:
     return {"plugin": plugins.index(plugin)}
 
 
-def _program(scenario: Scenario, program: Program, index: dict[str, int]) -> Json:
+def _add_programs(specification: RunSpecification, scenario: Scenario, index: dict[str, int]) -> None:
+    """Programs, what they read, and where that is."""
+    folder = scenario.folder.resolve()
+    places = {FOLDER: str(folder)}
+    programs = []
+    for place, program in enumerate(scenario.programs):
+        with within(f"programs[{place}].root: {program.root}", InputError):
+            root = program.image or program.folder
+        if root is not None:
+            places[root] = str(program.root)
+        programs.append(_program(scenario, program, root, index))
+    texts = [text for program in programs for text in (" ".join(program["command"]), *program["environment"].values())]
+    with within(f"programs: what they name in {folder}", InputError):
+        specification["content"] = content.of_named(folder, texts)
+    specification["programs"], specification["places"] = programs, places
+
+
+def _program(scenario: Scenario, program: Program, root: str | None, index: dict[str, int]) -> Json:
     hosts = scenario.network.end_hosts
 
     def value_of(name: str) -> str:
@@ -226,8 +260,7 @@ def _program(scenario: Scenario, program: Program, index: dict[str, int]) -> Jso
         "stop": program.stop,
         "expect": program.expect,
         "cpu": program.cpu,
-        "root": program.image or program.root,
-        "folder": str(scenario.folder.resolve()),
+        "root": root,
         "keep": program.keep,
     }
 

@@ -17,7 +17,7 @@ from sojourn import backends, names
 from sojourn.backends.linux.backend import Linux
 from sojourn.errors import InputError
 from sojourn.runs import Run
-from sojourn.specification import Json, RunSpecification
+from sojourn.specification import FOLDER, Json, RunSpecification
 from sojourn.units import PICOSECONDS
 
 #: How long somebody may look around, in ps.
@@ -71,21 +71,17 @@ def shell(run: Run, host: str, backend: str) -> None:
 def _with_shell(run: RunSpecification, host: str) -> RunSpecification:
     """The run with the shell as its last program, and with other hosts that answer it."""
     others = run.get("programs", [])
-    folder = others[0]["folder"] if others else str(Path.cwd())
+    places = run.get("places", {FOLDER: str(Path.cwd())})
     common: Json = {"environment": {}, "start": 0, "stop": None, "expect": "any", "cpu": None, "root": None, "keep": []}
     taken = {program["host"] for program in others}
     ends = {end for link in run["links"] for end in (link["from"], link["to"])}
     single = [node for node in sorted(ends) if sum(link["from"] == node for link in run["links"]) == 1]
     own = run["nodes"].index(host)
     # A host is known to others if it has a program.
-    idle = [
-        {**common, "name": "idle", "host": node, "command": ["true"], "folder": folder}
-        for node in single
-        if node not in taken and node != own
-    ]
+    idle = [{**common, "name": "idle", "host": node, "command": ["true"]} for node in single if node not in taken and node != own]
     environment = {"TERM": os.environ.get("TERM", "dumb"), "PS1": f"{host}:\\w\\$ "}
-    shell = {**common, "name": "shell", "host": own, "command": _COMMAND, "environment": environment, "folder": folder}
-    return {**run, "duration": max(run["duration"], LONGEST), "programs": [*others, *idle, shell]}
+    shell = {**common, "name": "shell", "host": own, "command": _COMMAND, "environment": environment}
+    return {**run, "duration": max(run["duration"], LONGEST), "programs": [*others, *idle, shell], "places": places}
 
 
 @contextmanager

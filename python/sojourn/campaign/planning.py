@@ -2,7 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, tee
 
@@ -38,6 +38,8 @@ class PlannedCell:
     random: randomness.Parts = ()
     #: What is said of it before it is run.
     warnings: tuple[str, ...] = ()
+    #: Where files of its programs are on this machine, which is no part of the text.
+    places: Mapping[str, str] | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
@@ -47,6 +49,8 @@ class PlannedCell:
     def runs(self, numbers: Iterable[int]) -> Iterator[Run]:
         """Runs by their numbers: the first is 0 and has the cell's seed, the others count up from it."""
         specified: RunSpecification = json.loads(self._text)
+        if self.places is not None:
+            specified["places"] = dict(self.places)
         seeds, again = tee(self.seed + number for number in numbers)
         for seed, text in zip(seeds, specification.texts(self._text, again), strict=True):
             yield Run.of(self.axes, seed, with_seed(specified, seed), self.backend, text, self.cost)
@@ -128,9 +132,10 @@ def plan(campaign: Campaign, backend: Backend | Sequence[Backend], on_cell: Call
     known_random: dict[randomness.Parts, randomness.Parts] = {}
     for cell, carrier in ((cell, carrier) for cell in campaign.cells() for carrier in carriers):
         beside = {names.BACKEND: carrier.identity.name} if len(carriers) > 1 else {}
-        run, axes = cell.run(0, carrier.identity), {**cell.axes, **beside}
+        axes = {**cell.axes, **beside}
         name = called(axes)
         try:
+            run = cell.run(0, carrier.identity)
             carrier.check(run.specification, cell.given)
             if run.seed + campaign.repetitions - 1 > LARGEST:
                 raise InputError(f"seed: {run.seed} is too large: {campaign.repetitions} seeds count up from it")
@@ -151,7 +156,8 @@ def plan(campaign: Campaign, backend: Backend | Sequence[Backend], on_cell: Call
         random = randomness.parts(run.specification)
         random = known_random.setdefault(random, random)  # the same for most cells
         warnings = cautions.warnings(run.specification)
-        cells.append(PlannedCell(axes, run.seed, run.cost, run.simulated_seconds, run.backend, packed, first, random, warnings))
+        seconds, places = run.simulated_seconds, run.specification.get("places")
+        cells.append(PlannedCell(axes, run.seed, run.cost, seconds, run.backend, packed, first, random, warnings, places))
         if carrier is carriers[-1]:
             on_cell()
     axes_of_all = (*campaign.axes, names.BACKEND) if len(carriers) > 1 else campaign.axes

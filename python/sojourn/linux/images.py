@@ -16,9 +16,7 @@ from typing import Any
 
 from sojourn.errors import InputError, RunFailed
 from sojourn.linux import cache
-
-#: How the name of an image begins that stands for its archive's SHA-256.
-PREFIX = "sha256:"
+from sojourn.scenario.programs import IMAGE
 
 #: What marks a file that a layer removes, and a folder of which it removes all (layer.md, "Whiteouts").
 _REMOVED, _EMPTIED = ".wh.", ".wh..wh..opq"
@@ -27,9 +25,9 @@ _REMOVED, _EMPTIED = ".wh.", ".wh..wh..opq"
 _ARCHITECTURE = "amd64"
 
 
-def place(root: str) -> Path:
-    """The folder of a root: itself, or that of an image by its name."""
-    return cache.folder().parent / "images" / root.removeprefix(PREFIX) if root.startswith(PREFIX) else Path(root)
+def place(image: str) -> Path:
+    """The folder of an image by its name, which is its archive's SHA-256."""
+    return cache.folder().parent / "images" / image.removeprefix(IMAGE)
 
 
 def unpack(archive: Path, image: str) -> None:

@@ -1,16 +1,15 @@
 """Programs that run on hosts of the network: any that runs on Linux."""
 
-import hashlib
 import re
 import shlex
 from collections.abc import Callable, Collection, Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
 
 from sojourn import names
+from sojourn.scenario import content
 from sojourn.scenario.base import Name, Table
 from sojourn.scenario.quantities import Duration, PositiveDuration
 from sojourn.scenario.reading import folder_of
@@ -21,6 +20,9 @@ _PLACEHOLDER = re.compile(r"(?<![${])\{([^\W\d][\w.-]*)\}(?!\})")
 
 #: What a system call may be said to cost.
 _COST = re.compile(r"(.*\S)\s+per\s+system\s+call")
+
+#: How names of roots begin that stand for their content: archives, and folders.
+IMAGE, FOLDER = "sha256:", "folder:"
 
 Text = Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")]
 
@@ -63,13 +65,6 @@ def _folder(given: object, info: ValidationInfo) -> str:
     if not path.exists():
         raise ValueError(f'"{given}" does not exist')
     return str(path)
-
-
-@lru_cache
-def _digest(path: str, _changed: int, _size: int) -> str:
-    """The SHA-256 of a file, read once as long as it stays as it is."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def address(node: int) -> str:
@@ -138,8 +133,18 @@ class Program(Table):
         """The name of its root by its content, if that is an archive."""
         if self.root is None or Path(self.root).is_dir():
             return None
-        about = Path(self.root).stat()
-        return f"sha256:{_digest(self.root, about.st_mtime_ns, about.st_size)}"
+        return f"{IMAGE}{content.of_file(Path(self.root))}"
+
+    @property
+    def folder(self) -> str | None:
+        """The same if it is a folder.
+
+        Raises:
+            ValueError: the folder has more than is read.
+        """
+        if self.root is None or not Path(self.root).is_dir():
+            return None
+        return f"{FOLDER}{content.of_folder(Path(self.root))}"
 
     def check(self, hosts: Collection[str], variables: Mapping[str, str], duration: int) -> None:
         """Checks what depends on the rest of the scenario.

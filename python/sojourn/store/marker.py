@@ -5,13 +5,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from sojourn import _engine
+from sojourn import _engine, names
 from sojourn.errors import InputError
 from sojourn.store import seal
 from sojourn.store.files import flush
 from sojourn.store.journal import APPLICATION
 
-NAME = "sojourn.json"
+NAME = names.MARKER
 
 #: The version of what a store's files hold. Every change of the journal, of columns other than metrics, or of what a metric means
 #: counts it up; metrics may be added and removed.

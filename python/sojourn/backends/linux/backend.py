@@ -53,7 +53,7 @@ class Linux:
         for program in given.scenario.programs:
             if program.image is not None:
                 images.unpack(Path(program.root or ""), program.image)
-        commands.check(run.get("programs", ()))
+        commands.check(run)
         limitations = Limitations()
         try:
             translated = self._plan(run, limitations, Besides())

@@ -4,10 +4,9 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from sojourn.backends.linux.programs import ENVIRONMENT, MACHINE
+from sojourn.backends.linux.programs import ENVIRONMENT, place
 from sojourn.errors import InputError
-from sojourn.linux import images
-from sojourn.specification import Json
+from sojourn.specification import FOLDER, RunSpecification
 
 #: The scenario's folder as programs see it, and what is made anew for them: what will be there is not known.
 _SCENARIO, _MADE = "scenario", ("dev", "proc", "run", "sys", "tmp")
@@ -20,14 +19,15 @@ _MACHINES = {3: "i386", 8: "MIPS", 20: "PowerPC", 21: "PowerPC 64", 22: "s390", 
 _OWN = 62
 
 
-def check(programs: Sequence[Json]) -> None:
-    """Checks that each program's command is there and is for this machine.
+def check(run: RunSpecification) -> None:
+    """Checks that the command of each program of a run is there and is for this machine.
 
     Raises:
         InputError: one is not.
     """
-    for number, program in enumerate(programs):
-        root, folder = images.place(program["root"] or MACHINE), Path(program["folder"])
+    places = run.get("places", {})
+    for number, program in enumerate(run.get("programs", ())):
+        root, folder = place(program["root"], places), Path(places[FOLDER])
         paths = {**ENVIRONMENT, **program["environment"]}["PATH"].split(":")
         if (fault := _fault(program["command"][0], root, folder, paths)) is not None:
             where = "this machine" if program["root"] is None else "its root"

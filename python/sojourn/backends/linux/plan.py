@@ -99,7 +99,7 @@ def plan(
         Impossible: Linux cannot carry it out.
         InputError: nothing can.
     """
-    links, started = run["links"], run.get("programs", [])
+    links, started, places = run["links"], run.get("programs", []), run.get("places", {})
     programs.check_version(started, version)
     run = specification.simulated(run)
     flows = tuple(traffic.flows(run))
@@ -175,7 +175,7 @@ def plan(
     memory += math.ceil(_LEAST_MEMORY + _MEMORY_OF_FLOW * len(flows) + _MEMORY_OF_NODE * len(nodes))
     has_transfers = any(flow.is_generated or flow.entry["size"] is not None for flow in flows)
     generator = _engine.Generator(specification.text(run)) if has_transfers else None
-    return Plan(files, memory, flows, measured, senders, generator, programs.seen(started), programs.called(started))
+    return Plan(files, memory, flows, measured, senders, generator, programs.seen(started, places), programs.called(started))
 
 
 def _tapped(flows: tuple[Flow, ...]) -> tuple[list[tuple[tuple[int, int], Flow]], list[tuple[int, int]]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
+from pathlib import Path
 
 from sojourn import catalogue
 from sojourn.backends.linux import interfaces, runaways
@@ -12,7 +13,8 @@ from sojourn.backends.linux.units import nanoseconds
 from sojourn.linux import images
 from sojourn.linux.cache import BUILD, SECCOMP
 from sojourn.linux.source import RECOMMENDED
-from sojourn.specification import Json, RunSpecification
+from sojourn.scenario.programs import IMAGE
+from sojourn.specification import FOLDER, Json, RunSpecification
 
 #: What programs need besides the guest itself, in MiB: their memory, and files that they write or that are read for them.
 MEMORY = 2048
@@ -87,16 +89,23 @@ def add_second_protocol(
                 network.send(node(hop), "route", interfaces.route(second_address(target), device, second_address(hop), {}))
 
 
-def _roots(programs: Sequence[Json]) -> list[str]:
-    return list(dict.fromkeys(program["root"] or MACHINE for program in programs))
+def _roots(programs: Sequence[Json]) -> list[str | None]:
+    return list(dict.fromkeys(program["root"] for program in programs))
 
 
-def seen(programs: Sequence[Json]) -> dict[str, str]:
+def place(root: str | None, places: Mapping[str, str]) -> Path:
+    """The folder of a program's root."""
+    if root is None:
+        return Path(MACHINE)
+    return images.place(root) if root.startswith(IMAGE) else Path(places[root])
+
+
+def seen(programs: Sequence[Json], places: Mapping[str, str]) -> dict[str, str]:
     """Links for the run's folder: the roots of programs and the scenario's folder."""
     if not programs:
         return {}
-    return {f"root-{number}": str(images.place(root)) for number, root in enumerate(_roots(programs))} | {
-        "scenario": programs[0]["folder"]
+    return {f"root-{number}": str(place(root, places)) for number, root in enumerate(_roots(programs))} | {
+        "scenario": places[FOLDER]
     }
 
 
@@ -111,7 +120,7 @@ def lines(run: RunSpecification, programs: Sequence[Json], terminal: int | None 
         yield from (f"set {node(index)} {allowed}" for index in hosts(programs))
     for number, program in enumerate(programs):
         stop = run["duration"] if program["stop"] is None else program["stop"]
-        root = roots.index(program["root"] or MACHINE)
+        root = roots.index(program["root"])
         times = " ".join(str(nanoseconds(time)) for time in (program["start"], stop, program["cpu"] or 0))
         yield f"program {number} {root} {node(program['host'])} {times}"
         if number == terminal:
