@@ -137,6 +137,48 @@ class TestOnAKernel:
         drawn = [line.run(client=command, duration="1 s", seed=seed, backend=kernel())["client"].output for seed in (1, 1, 2)]
         assert drawn[0] == drawn[1] != drawn[2]
 
+    @pytest.mark.parametrize("family", ["AF_INET", "AF_INET6"])
+    def test_an_answer_over_the_device_of_the_question_takes_the_hosts_link(self, family: str) -> None:
+        """A host has one device to a neighbour, as a real one does: an answer over it takes its link's delay, and is a flow.
+
+        Servers of DNS and QUIC answer so: they have learnt the device from IP_PKTINFO or IPV6_RECVPKTINFO (ip(7), ipv6(7)).
+        """
+        option = {"AF_INET": "s.IPPROTO_IP, 8", "AF_INET6": "s.IPPROTO_IPV6, 49"}[family]
+        kind = {"AF_INET": 8, "AF_INET6": 50}[family]
+        answer = f"""
+import socket as s
+with s.socket(s.{family}, s.SOCK_DGRAM) as server:
+    server.setsockopt({option}, 1)
+    server.bind(("", 9))
+    content, (asked,), _, client = server.recvmsg(1000, 100)
+    assert asked[:2] == ({option.split(", ")[0]}, {kind})
+    server.sendmsg([content], [asked], 0, client)
+"""
+        ask = f"""
+import socket as s, time
+with s.socket(s.{family}, s.SOCK_DGRAM) as client:
+    client.connect(("server", 9))
+    begun = time.monotonic()
+    client.send(bytes(300))
+    client.recv(1000)
+    print(time.monotonic() - begun)
+"""
+        network = {
+            "senders": [{"name": "server", "rate": "100 Mbit/s", "delay": "20 ms"}],
+            "receivers": [{"name": "client", "rate": "100 Mbit/s"}],
+            "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms", "queue": "fq_codel"},
+        }
+        outcome = sojourn.programs.network({"network": {"dumbbell": network}}).run(
+            server={"run": ["python3", "-c", answer]},
+            client={"run": ["python3", "-c", ask], "start": "1 s"},
+            duration="3 s",
+            backend=kernel(),
+        )
+        # Twice 20 and 10 ms, and the time of transmission.
+        assert float(outcome["client"].output) == pytest.approx(0.0606, abs=0.0005)
+        flows = outcome.flows.select("sender", "receiver", "bytes_delivered").rows()
+        assert flows == [("client", "server", 300), ("server", "client", 300)]
+
     @needs_tshark
     def test_a_capture_has_what_programs_send(self, tmp_path: Path) -> None:
         """Their packets are in it as they were, both ways: three datagrams of IPv4 and two of IPv6; errors of ICMP quote them."""

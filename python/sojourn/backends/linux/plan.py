@@ -137,6 +137,7 @@ def plan(
     _addresses_and_routes(run, hosts, flows, paths, devices, network)
     if started:
         programs.add_second_protocol(network, run, paths, devices)
+        programs.join_ways(network, run, started, devices)
     queues = tuple(index for index, link in enumerate(links) if link["queue"] is not None)
     seen = [f"sent {each.origin} {each.sees_all}" for each in (devices[index] for index in sorted(first_links))]
     seen += [f"received {each.target} {each.into}" for each in (devices[index] for index in sorted(last_links))]

@@ -5,7 +5,7 @@ from itertools import permutations
 from pathlib import Path
 
 from sojourn import catalogue
-from sojourn.backends.linux import interfaces, runaways
+from sojourn.backends.linux import interfaces, runaways, shaping
 from sojourn.backends.linux.interfaces import second_address
 from sojourn.backends.linux.limits import Impossible
 from sojourn.backends.linux.topology import LinkDevices, Network, address, node
@@ -87,6 +87,22 @@ def add_second_protocol(
                 known.add((hop, target))
                 device = network.number(devices[index].out)
                 network.send(node(hop), "route", interfaces.route(second_address(target), device, second_address(hop), {}))
+
+
+def join_ways(network: Network, run: RunSpecification, programs: Sequence[Json], devices: Sequence[LinkDevices]) -> None:
+    """On hosts of programs, what comes from a neighbour comes in at the device that leads to it, as if both ways were one device.
+
+    A program may answer over the device at which a question came (``IP_PKTINFO`` with ``ipi_ifindex``, ip(7)). Over the device of
+    the other way the answer would reach the neighbour too, but without its host's link.
+    """
+    ways = {(link["from"], link["to"]): own for link, own in zip(run["links"], devices, strict=True)}
+    for host in hosts(programs):
+        for (origin, target), own in ways.items():
+            back = ways.get((host, origin))
+            if target == host and back is not None:
+                into = network.number(own.into)
+                network.let_filters(own.target, own.into)
+                network.send(own.target, own.into, shaping.received(into, network.number(back.entry)))
 
 
 def _roots(programs: Sequence[Json]) -> list[str | None]:

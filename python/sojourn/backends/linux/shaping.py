@@ -40,7 +40,7 @@ _NETEM_RATE_KIND, _NETEM_RATE64, _NETEM_LATENCY64, _NETEM_JITTER64 = 6, 8, 10, 1
 _MIRRED = struct.Struct("=IIiiiiI")
 _MATCHALL_ACTIONS, _ACTION_KIND, _ACTION_OPTIONS, _MIRRED_PARMS = 2, 1, 2, 2
 _CONTINUE, _DROP, _PIPE, _STOLEN = -1, 2, 3, 4
-_REDIRECT, _MIRROR = 1, 2
+_REDIRECT, _MIRROR, _RECEIVE = 1, 2, 3
 _ALL_PROTOCOLS = 0x0300
 
 #: ``tc_police`` up to its rates: its number, what becomes of what does not conform, a limit, the bucket, the largest packet; and
@@ -172,6 +172,11 @@ def filtered(device: int) -> bytes:
 def passed_on(device: int, where: int, target: int, *, place: int = 1) -> bytes:
     """Each packet is sent over another device instead; the filter has this place among others."""
     return _mirred(device, where, _REDIRECT, _STOLEN, target, place)
+
+
+def received(device: int, target: int) -> bytes:
+    """Each packet that comes in at a device comes in at another instead, unless a filter for some has taken it before."""
+    return _mirred(device, INGRESS, _RECEIVE, _STOLEN, target, place=2)
 
 
 def copied(device: int, where: int, target: int, *, goes_on: bool = False) -> bytes:

@@ -64,6 +64,7 @@ class Network:
     #: Files of distributions for ``tc``.
     tables: dict[str, str] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)
+    _filtered: set[tuple[str, str]] = field(default_factory=set)
 
     def number(self, device: str) -> int:
         """The number of a device: each has its own, though namespaces would allow for the same."""
@@ -72,6 +73,12 @@ class Network:
     def send(self, namespace: str, what: str, message: bytes) -> None:
         """Has a message sent in a namespace; ``what`` is made is told if that fails."""
         self.messages.append(f"message {namespace} {what} {message.hex()}")
+
+    def let_filters(self, namespace: str, device: str) -> None:
+        """Lets filters stand on a device's ways in and out, if they may not yet."""
+        if (namespace, device) not in self._filtered:
+            self._filtered.add((namespace, device))
+            self.send(namespace, device, shaping.filtered(self.number(device)))
 
     def pair(self, one: tuple[str, str], other: tuple[str, str], hardware: bytes, mtu: int) -> None:
         """A pair of devices, up, each a namespace and a name."""

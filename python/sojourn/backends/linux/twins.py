@@ -59,8 +59,7 @@ def join(
         for index in arriving:
             into, before = devices[index].into, f"i{index}t{place}"
             network.pair((twin, into), (own, before), hardware(index), mtu)
-            if place == 1:
-                network.send(own, into, shaping.filtered(network.number(into)))
+            network.let_filters(own, into)
             for port, mask in blocks(FIRST_PORT + flow for flow in flows):
                 # Connections of arrivals and sessions have the flow's port at one end only.
                 for end in ("dport", "sport"):
