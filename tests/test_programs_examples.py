@@ -1,6 +1,7 @@
 """The examples of programs: each runs on a real kernel, shows what it says, and gives the same bytes beside busy processes."""
 
 import contextlib
+import importlib
 import json
 import shutil
 import subprocess
@@ -28,12 +29,14 @@ EXAMPLES = ROOT / "examples/programs"
 NEEDS = {
     "call": ["python3"],
     "dns": ["dnsmasq", "python3"],
+    "interop": ["aioquic/bin/python", "aioquic/aioquic-1.7.2/examples/http3_server.py", "python3"],
     "iperf3": ["iperf3"],
     "page": ["chromium", "python3"],
     "player": ["python3"],
     "quinn": ["quinn/bin/quinn-perf"],
     "quic": ["aioquic/bin/python", "python3", "curl"],
     "rsync": ["rsync"],
+    "sip": ["baresip", "python3"],
     "ssh": ["sshd", "ssh", "ssh-keygen", "python3"],
     "web": ["nginx", "openssl", "curl"],
 }
@@ -238,6 +241,44 @@ def test_quinn(tmp_path: Path) -> None:
     assert quic["droptail", "bbr"] > 2 * tcp["droptail", "bbr"], (quic, tcp)
 
 
+#: Of each kind of check that a test case of the interop runner has, one that does not take long.
+SHORT_CASES = ["handshake", "longrtt", "retry", "resumption", "zerortt", "http3", "amplificationlimit", "v2"]
+
+
+@kernel
+@pytest.mark.parametrize("client", ["aioquic", "quic-go"])
+@pytest.mark.parametrize("server", ["aioquic", "quic-go"])
+def test_interop(client: str, server: str, tmp_path: Path) -> None:
+    """Test cases that the stacks pass in the runner's own network they pass behind all queues; quic-go has no version 2."""
+    if "quic-go" in (client, server) and not (is_there("quic-go/client") and is_there("quic-go/server")):
+        pytest.skip("quic-go/client, quic-go/server: not installed")
+    only = [f"client={client}", f"server={server}", *(f"case={name}" for name in SHORT_CASES)]
+    results = run("interop", tmp_path / "results", *(word for each in only for word in ("--only", each)))
+    found = printed(results, "client", "case", "queue")
+    assert len(found) == 4 * len(SHORT_CASES)
+    version_2 = "succeeded" if client == server == "aioquic" else "unsupported"
+    for (case, queue), each in found.items():
+        assert each["result"] == (version_2 if case == "v2" else "succeeded"), (case, queue, each)
+        # Handshake and request take a round trip each.
+        assert each["result"] != "succeeded" or each["seconds"] > (3.0 if case == "longrtt" else 0.06), (case, queue, each)
+
+
+def test_keys_of_a_first_flight_are_those_of_the_rfc(monkeypatch: pytest.MonkeyPatch) -> None:
+    """RFC 9001, appendix A.1: keys of the client's Initial packets, from its secret."""
+    pytest.importorskip("cryptography")
+    monkeypatch.syspath_prepend(EXAMPLES)
+    packets = importlib.import_module("interop.packets")
+    secret = bytes.fromhex("c00cf151ca5be075ed0ebfb5c80323c42d6b7db67881289af4008f1f6c357aea")
+    keys = {
+        label: packets.expanded(secret, label, size).hex() for label, size in (("quic key", 16), ("quic iv", 12), ("quic hp", 16))
+    }
+    assert keys == {
+        "quic key": "1f369613dd76d5467730efcbe3b1a22d",
+        "quic iv": "fa044b2f42a3fd3b46fb255c",
+        "quic hp": "9f50449e04a0e810283a1e9933adedd2",
+    }
+
+
 @kernel
 def test_player(tmp_path: Path) -> None:
     """Behind fq_codel a player has its half of the line, so that it plays the highest rate below that and does not stall."""
@@ -283,6 +324,23 @@ def test_call(tmp_path: Path) -> None:
     assert heard["fq_codel"]["lost"] == heard["fq_codel"]["late"] == 0, heard
     assert 20 <= heard["fq_codel"]["mean_delay_ms"] < 21, heard
     assert heard["droptail"]["late"] > heard["droptail"]["packets"] / 2, heard
+
+
+@kernel
+def test_sip(tmp_path: Path) -> None:
+    """What RTCP reports as lost the queue has dropped; behind fq_codel nothing is, and RTP takes the path's 20 ms both ways."""
+    results = run("sip", tmp_path / "results")
+    calls = {queue: row["output"].splitlines() for queue, row in programs(results, "caller", "queue").items()}
+    said = {queue: int(next(line for line in lines if line.startswith("lost:")).split()[1]) for queue, lines in calls.items()}
+    assert all(any("Call established" in line for line in lines) for lines in calls.values()), calls
+    flows = pl.read_parquet(results / "flows.parquet").filter(pl.col("algorithm") == "udp", pl.col("bytes_delivered") > 100_000)
+    ways = flows.rows_by_key(["queue", "sender"], named=True, unique=True)
+    assert said == {queue: ways[queue, "caller"]["packets_dropped"] for queue in calls}
+    assert said["fq_codel"] == 0 < said["droptail"]
+    for queue in calls:
+        assert 0.020 <= ways[queue, "home"]["delay_mean"] < 0.021, ways
+    assert 0.020 <= ways["fq_codel", "caller"]["delay_mean"] < 0.021, ways
+    assert ways["droptail", "caller"]["delay_mean"] > 0.1, ways
 
 
 @kernel
