@@ -43,7 +43,7 @@ pub struct FlowResult {
     /// Values specific to TCP flows.
     pub tcp: Option<TcpResult>,
     /// Counters of a rate-based sender.
-    pub rate_based: Option<SenderStatistics>,
+    pub rate_based: Option<Box<SenderStatistics>>,
     /// One-way delays, where the flow's packets are not answered and some arrived. Most flows have none.
     pub delays: Option<Box<DelayStatistics>>,
     /// Transfers of limited size, where the flow has such.
@@ -70,7 +70,7 @@ pub struct TransferCounts {
 impl FlowResult {
     /// The counters of the sender of either kind.
     pub fn statistics(&self) -> SenderStatistics {
-        self.tcp.as_ref().map(|tcp| tcp.statistics).or(self.rate_based).unwrap_or_default()
+        self.tcp.as_ref().map(|tcp| tcp.statistics).or(self.rate_based.as_deref().copied()).unwrap_or_default()
     }
 }
 

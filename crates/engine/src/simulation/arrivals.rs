@@ -72,7 +72,7 @@ impl Simulation {
             let (_, flow) = *flow;
             let (group, row) = (self.flows.numbers.group(number).0, self.flows.numbers.row(number));
             self.flows.groups[group].totals.add(&flow, end);
-            if let Some(transfer) = flow.transfer(row, &self.ideals[flow.group]) {
+            if let Some(transfer) = flow.transfer(row, &self.ideals[flow.group as usize]) {
                 self.transfers.add(transfer);
             }
         }

@@ -24,9 +24,10 @@ pub enum Endpoints {
     Traffic(Traffic),
 }
 
-/// A flow of the run. The order of its fields, and of those of its ends, is that in memory: what each packet accesses is together.
+/// A flow of the run, which begins with a cache line. The order of its fields, and of those of its ends, is that in memory: what each
+/// packet accesses is together.
 #[derive(Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Flow {
     /// When the retransmission timer on the agenda fires; it is re-armed only then, however often the deadline moves.
     pub retransmission_armed: Time,
@@ -40,14 +41,14 @@ pub struct Flow {
     pub pacing_armed: Time,
     pub before_window: Counted,
     /// Its group in the specification.
-    pub group: usize,
+    pub group: u32,
+    /// Whether it was stopped.
+    pub is_stopped: bool,
     pub start: Time,
     /// When it is to be stopped; [`Time::NEVER`] if it is not.
     pub stop: Time,
-    /// Whether it was.
-    pub is_stopped: bool,
     /// The session that it belongs to, if it is a direction of a connection of one.
-    pub owner: Option<Owner>,
+    pub owner: Option<Box<Owner>>,
 }
 
 /// Of which session a flow is a direction of a connection.
@@ -233,10 +234,10 @@ impl Flow {
             pacing_armed: Time::NEVER,
             delayed_ack_armed: Time::NEVER,
             before_window: Counted::default(),
-            group,
+            group: group as u32,
+            is_stopped: false,
             start,
             stop: Time::NEVER,
-            is_stopped: false,
             overhead,
             owner: None,
         }
@@ -295,7 +296,7 @@ impl Flow {
 
     /// Whether its data are those of its flow of the specification, which go from the server to the client.
     pub fn is_forward(&self) -> bool {
-        self.owner.is_none_or(|owner| owner.sends == End::Server)
+        self.owner.as_ref().is_none_or(|owner| owner.sends == End::Server)
     }
 
     /// The transfer that the flow was, if all its bytes were acknowledged.
@@ -348,7 +349,7 @@ impl Flow {
             Endpoints::Traffic(traffic) => (None, Some(traffic)),
         };
         FlowResult {
-            group: self.group,
+            group: self.group as usize,
             long_lived,
             start: self.start,
             stopped: self.is_stopped.then_some(self.stop),
@@ -356,7 +357,7 @@ impl Flow {
             total_bytes_delivered: delivered,
             packets_dropped,
             tcp,
-            rate_based: traffic.map(|traffic| *traffic.statistics()),
+            rate_based: traffic.map(|traffic| Box::new(*traffic.statistics())),
             delays: traffic.and_then(Traffic::delays).map(Box::new),
             transfers,
             round_trips: traffic.and_then(Traffic::round_trips).map(Box::new),

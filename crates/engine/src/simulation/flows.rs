@@ -7,10 +7,9 @@ use super::places::Place;
 use crate::numbers::{FIRST_ARRIVED, Numbers};
 use crate::time::Time;
 
-/// A row of a run and of its results. Most are flows, which stand in place: no pointer leads to them, and they begin with a cache line.
+/// A row of a run and of its results. Most are flows, which stand in place: no pointer leads to them.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
-#[repr(align(64))]
 pub enum Row {
     Flow(Flow),
     /// The group with this index.

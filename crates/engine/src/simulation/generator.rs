@@ -694,7 +694,7 @@ impl Generator {
                     found.stopped = self.specification.flows[group].stop.filter(|_| source.is_stopped);
                     found.total_bytes_delivered = traffic.delivered();
                     found.bytes_delivered = traffic.delivered() - source.delivered_before;
-                    found.rate_based = Some(*traffic.statistics());
+                    found.rate_based = Some(Box::new(*traffic.statistics()));
                     found.delays = traffic.delays().map(Box::new);
                     found.round_trips = traffic.round_trips().map(Box::new);
                     found.call = traffic.call(known.unwrap_or_else(|| missing(traffic))).map(Box::new);

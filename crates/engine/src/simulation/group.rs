@@ -71,7 +71,7 @@ impl Template {
         let return_address = Address { flow: number, first_hop: back };
         let sender = self.sender(number, there, None).with_stream();
         let connection = self.with_sender(sender, return_address);
-        Flow { owner: Some(owner), ..self.flow(number, connection, now) }
+        Flow { owner: Some(Box::new(owner)), ..self.flow(number, connection, now) }
     }
 
     fn flow(&self, number: u32, connection: Connection, now: Time) -> Flow {

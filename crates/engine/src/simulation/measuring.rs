@@ -59,7 +59,7 @@ impl Simulation {
         debug_assert!(self.census().is_complete(), "{:?}", self.census());
         let (drops, opens, end) = (&self.network.drops.data, self.window_opens, self.end);
         for (row, flow) in self.flows.fixed() {
-            if let Some(transfer) = flow.transfer(row, &self.ideals[flow.group]) {
+            if let Some(transfer) = flow.transfer(row, &self.ideals[flow.group as usize]) {
                 self.transfers.add(transfer);
             }
         }

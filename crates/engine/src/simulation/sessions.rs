@@ -99,7 +99,7 @@ impl Simulation {
         let opens = !owner.is_open && connection.sender.state() == State::Established;
         owner.is_open |= opens;
         let room = if owner.awaited_room > 0 { take_room(owner, connection) } else { None };
-        let owner = *owner;
+        let owner = **owner;
         let (has_syn, arrived, has_fin) = (connection.take_syn(), connection.take_arrived(), connection.take_fin());
         let lacks_ecn = connection.lacks_ecn();
         if let Some(room) = room {

@@ -117,7 +117,8 @@ pub struct Scoreboard {
     rule: LossRule,
     /// What the latest acknowledgement SACKed. Allocated with the first that SACKs anything.
     reported: Option<Box<Reported>>,
-    /// Segments detected as lost and not yet reported, `None` if losses are not reported.
+    /// Segments detected as lost and not yet reported, `None` if losses are not reported, as for most flows: a pointer is all that takes.
+    #[allow(clippy::box_collection)]
     unreported_losses: Option<Box<VecDeque<u64>>>,
 }
 

@@ -106,44 +106,45 @@ pub struct Sender {
     retransmission: Time,
     profile: Arc<StackProfile>,
     address: Address,
-    /// Retransmissions by timeout since the last acknowledgement of new data, or of the SYN.
-    retries: u64,
-    /// A line begins, which ends with the kind of recovery.
-    rto: Rto,
+    /// Its kind ends the line.
     recovery: Recovery,
     /// The number of probes of a window for which the retransmission timer waits.
     window_probes: u64,
+    /// What a segment asks of them begins a line.
     marks: Marks,
+    rto: Rto,
+    /// A line begins. Retransmissions by timeout since the last acknowledgement of new data, or of the SYN.
+    retries: u64,
     latest_rtt: Option<Duration>,
     rtt_sampler: RttSampler,
-    /// Only if samples are taken from the times at which segments were sent.
-    segment_times: Option<Box<SegmentTimes>>,
-    /// A line begins. Only with segmentation offload.
+    /// Only with segmentation offload.
     send_offload: Option<Box<SendOffload>>,
-    /// Only if it grows.
-    send_buffer: Option<Box<SendBuffer>>,
+    /// A line begins. The sequence number after the last byte that is available, `u64::MAX` if unlimited.
+    end: u64,
     /// Counters since the start of the measuring window.
     pub statistics: SenderStatistics,
+    /// Bytes outstanding when something other than the window last limited transmission.
+    outstanding_when_limited: u64,
     /// Since when a buffer alone limits transmission, `NEVER` if none does.
     limited_since: Time,
     /// Only if an application writes over time.
     stream: Option<Box<Stream>>,
     /// A line begins.
     governor: Governor,
-    /// Its deadline begins a line, which ends with the first field after the sender.
+    /// Its deadline begins a line, which ends with the first field after the sender. All acknowledgements access it.
     pacer: Pacer,
-    /// The sequence number after the last byte that is available, `u64::MAX` if unlimited.
-    end: u64,
     /// The sequence number of the FIN, `u64::MAX` while the stream does not end.
     fin: u64,
     /// The right edge of the receive window, `u64::MAX` if acknowledgements do not carry it.
     edge: u64,
     /// The most bytes that both buffers let be unacknowledged.
     room: u64,
+    /// Only if samples are taken from the times at which segments were sent.
+    segment_times: Option<Box<SegmentTimes>>,
     /// Only for algorithms that request it.
     delivery: Option<Box<DeliveryEstimator>>,
-    /// Bytes outstanding when something other than the window last limited transmission.
-    outstanding_when_limited: u64,
+    /// Only if it grows.
+    send_buffer: Option<Box<SendBuffer>>,
 }
 
 impl Sender {
