@@ -94,7 +94,7 @@ impl Simulation {
             queues,
             series: self.series,
             transfers: self.transfers.into_rows(),
-            events: self.events,
+            events: self.events + self.network.rooms,
             data_packets_delivered: self.data_packets_delivered,
         }
     }
