@@ -209,6 +209,7 @@ def test_red_weight_is_exact() -> None:
             scenario_data(stack="linux-6", flows=[{"from": "a", "to": "b", "tcp": {"name": "hstcp", "rules": "published"}}]),
             "flows.0.tcp.rules: highspeed of Linux has no such parameter",
         ),
+        (scenario_data(probe={"flow_series": "1 s", "flow_state": True}), "probe.flow_state: the kernel tells no inner states"),
     ],
 )
 def test_what_linux_lacks(data: dict[str, Any], line: str) -> None:

@@ -260,6 +260,8 @@ KEYS: dict[str, dict[str, dict[str, Any]]] = {
         "queue_statistics": {"probe": {"queue_statistics": False}},
         "queue_series": {"probe": {"queue_series": "100 ms"}},
         "flow_series": {"probe": {"flow_series": "100 ms"}},
+        "queue_state": {"probe": {"queue_series": "100 ms", "queue_state": True}},
+        "flow_state": {"probe": {"flow_series": "100 ms", "flow_state": True}},
     },
     "Reverse": {
         "rate": link(reverse={"rate": "1 Mbit/s"}),

@@ -201,7 +201,7 @@ def test_programs_get_tables_only(sweep: Path, capsys: Capture) -> None:
         (["run", file, "--out", out], {"cells"}),
         (["run", file, "--out", out, "--only", "tcp=cubic", "--only", "queue=codel"], {"flows", "queues"}),
         (["plan", file, "--out", out], {"plan", "axes"}),
-        (["describe", "cubic"], {"entries", "parameters"}),
+        (["describe", "cubic"], {"entries", "parameters", "state"}),
         (["watch", file, "--only", "tcp=cubic", "--only", "queue=codel", "--speed", "max"], {"flows", "queues"}),
     ):
         assert status([*arguments, "--json"]) == 0

@@ -54,6 +54,13 @@ def _algorithms(algorithms: Iterable[Algorithm]) -> Iterator[str]:
                 ("parameter", "default", "allowed", "description", "source"),
                 ([f"`{parameter.name}`", *map(plain, _texts(parameter))] for parameter in algorithm.parameters),
             )
+        if algorithm.state:
+            yield "[Inner state](measures.md#inner-states):"
+            rows = (
+                [f"`{value.name}`", *map(plain, (value.unit, value.doc, ", ".join(value.phases or ())))]
+                for value in algorithm.state
+            )
+            yield table(("value", "unit", "description", "phases"), rows)
 
 
 def _texts(parameter: Parameter) -> tuple[str, ...]:

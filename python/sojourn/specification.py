@@ -16,7 +16,7 @@ from sojourn.errors import InputError, within
 from sojourn.plugins.source import Source
 from sojourn.scenario import chance, content, traces
 from sojourn.scenario.choices import DEFAULT_PROFILE, QueueChoice, SlowStartChoice, StackChoice
-from sojourn.scenario.model import Flows, Scenario
+from sojourn.scenario.model import Flows, Probe, Scenario
 from sojourn.scenario.network import DELAY_RANGE, DirectedLink
 from sojourn.scenario.programs import Program, address, filled
 from sojourn.units import BandwidthDelayProducts
@@ -72,13 +72,18 @@ def specify(scenario: Scenario, seed: int) -> RunSpecification:
         "links": [_link(link, index, plugins) for link in scenario.network.directed_links],
         "stacks": stacks,
         "flows": flows,
-        "probe": scenario.probe.model_dump(),
+        "probe": _probe(scenario.probe),
     }
     if scenario.programs:
         _add_programs(specification, scenario, index)
     if plugins:
         specification["plugins"] = [source.as_json() for source in plugins]
     return with_seed(specification, seed)
+
+
+def _probe(probe: Probe) -> Json:
+    """What is measured; a run that asks for no inner state is the same as before there was any."""
+    return {key: value for key, value in probe.model_dump().items() if value or not key.endswith("_state")}
 
 
 def with_seed(specification: RunSpecification, seed: int) -> RunSpecification:

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::inner::StateValue;
+
 /// An algorithm in the catalogue.
 pub trait Listed {
     const ABOUT: About;
@@ -22,14 +24,24 @@ pub struct About {
     pub year: u16,
     pub source: &'static str,
     pub deviations: &'static str,
+    /// What it tells of its inner state.
+    #[serde(skip_serializing_if = "<[StateValue]>::is_empty")]
+    pub state: &'static [StateValue],
 }
 
-/// Declares the entry of an algorithm in the catalogue: the fields of [`About`]. Without `aliases` it has no other name.
+/// Declares the entry of an algorithm in the catalogue: the fields of [`About`]. Without `aliases` it has no other name, without
+/// `state`, the struct of its inner state, it tells nothing of that.
 macro_rules! about {
-    ($algorithm:ident: name: $name:literal, $(aliases: [$($alias:literal),*],)? title: $($rest:tt)*) => {
+    ($algorithm:ident: name: $name:literal, $(aliases: [$($alias:literal),*],)? $(state: $state:ty,)? title: $($rest:tt)*) => {
         impl $crate::about::Listed for $algorithm {
-            const ABOUT: $crate::about::About =
-                $crate::about::About { name: $name, aliases: &[$($($alias),*)?], title: $($rest)* };
+            const ABOUT: $crate::about::About = $crate::about::About {
+                name: $name,
+                aliases: &[$($($alias),*)?],
+                state: about!(@state $($state)?),
+                title: $($rest)*
+            };
         }
     };
+    (@state) => { &[] };
+    (@state $state:ty) => { <$state>::VALUES };
 }

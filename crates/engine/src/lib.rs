@@ -8,6 +8,8 @@ pub mod about;
 #[macro_use]
 mod dispatch;
 #[macro_use]
+pub mod inner;
+#[macro_use]
 pub mod parameter;
 #[macro_use]
 mod state;

@@ -568,6 +568,12 @@ pub struct ProbeSpecification {
     pub queue_series: Option<Duration>,
     /// The sampling interval of each flow's window, threshold, RTT and delivered bytes.
     pub flow_series: Option<Duration>,
+    /// Whether samples of flows have the inner state of their congestion controls.
+    #[serde(default)]
+    pub flow_state: bool,
+    /// Whether samples of queues have the inner state of their disciplines.
+    #[serde(default)]
+    pub queue_state: bool,
 }
 
 fn no_parameters() -> Value {

@@ -25,7 +25,7 @@ pub fn to_python<'py>(
     result: &RunResult,
     values: &Recorded,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (frames, _) = frames(py, &[(specification, result)], &values.take())?;
+    let (frames, _) = frames(py, &[(specification, result)], values.take())?;
     let summary = PyDict::new(py);
     summary.set_item("events", result.events)?;
     summary.set_item("data_packets_delivered", result.data_packets_delivered)?;
@@ -37,7 +37,7 @@ pub fn to_python<'py>(
 /// run has.
 pub fn all_to_python<'py>(py: Python<'py>, runs: &[(Specification, RunResult)]) -> PyResult<Bound<'py, PyDict>> {
     let of_runs: Vec<_> = runs.iter().map(|(specification, result)| (specification, result)).collect();
-    let (frames, rows) = frames(py, &of_runs, &[])?;
+    let (frames, rows) = frames(py, &of_runs, Vec::new())?;
     let summary = PyDict::new(py);
     summary.set_item("events", runs.iter().map(|(_, result)| result.events).collect::<Vec<_>>())?;
     let delivered: Vec<_> = runs.iter().map(|(_, result)| result.data_packets_delivered).collect();
@@ -47,14 +47,20 @@ pub fn all_to_python<'py>(py: Python<'py>, runs: &[(Specification, RunResult)]) 
     Ok(frames)
 }
 
-/// The frames of runs, each frame's rows run by run, and how many rows of each frame each run has.
+/// The frames of runs, each frame's rows run by run, and how many rows of each frame each run has. Only a single run may have recorded
+/// values of hooks.
 fn frames<'py>(
     py: Python<'py>,
     runs: &[(&Specification, &RunResult)],
-    recorded: &[RecordedValue],
+    mut recorded: Vec<RecordedValue>,
 ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
     let made = (PyDict::new(py), PyDict::new(py));
-    add(&made, "recorded", columns::RECORDED, runs.iter().map(|_| recorded))?;
+    let recorded = runs.iter().map(|(of, result)| {
+        let mut rows = std::mem::take(&mut recorded);
+        rows.extend(columns::state_rows(of, &result.series.states));
+        rows
+    });
+    add(&made, "recorded", columns::RECORDED, recorded)?;
     add(&made, "flows", columns::FLOWS, runs.iter().map(|(of, result)| columns::flow_rows(of, result)))?;
     add(&made, "queues", columns::QUEUES, runs.iter().map(|(of, result)| columns::link_rows(of, &result.queues)))?;
     let samples = runs.iter().map(|(of, result)| columns::link_rows(of, &result.series.queues));

@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sojourn_engine::columns::{MOMENT_FLOWS, MOMENT_QUEUES, link_rows};
+use sojourn_engine::columns::{MOMENT_FLOWS, MOMENT_QUEUES, RECORDED, link_rows, state_rows};
 use sojourn_engine::probe::{FlowLook, QueueLook};
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::Specification;
@@ -67,6 +67,12 @@ impl Stepping {
     fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let rows: Vec<FlowLook> = self.simulation.as_ref().ok_or_else(ended)?.flows().collect();
         frame(py, MOMENT_FLOWS, &rows)
+    }
+
+    /// The inner states as they stand, as rows of `recorded`.
+    fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let states = self.simulation.as_ref().ok_or_else(ended)?.states();
+        frame(py, RECORDED, &state_rows(&self.specification, &states))
     }
 
     /// What `run` returns of the same specification, once the end has been reached.

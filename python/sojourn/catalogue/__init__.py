@@ -97,6 +97,29 @@ LENGTH_UNITS = {"packets": units.PACKETS, "bytes": units.SIZE}
 
 
 @dataclass(frozen=True, kw_only=True)
+class StateValue(Listed):
+    """A value of the inner state of an algorithm."""
+
+    name: str
+    unit: str = ""
+    doc: str = ""
+    #: Of a value that is the number of a phase, the phases from 0 on.
+    phases: tuple[str, ...] | None = None
+
+    @property
+    def shown(self) -> tuple[float, str]:
+        """The unit in which it is shown, and what a value is multiplied by to be in it."""
+        return {"B": (1e-3, "kB"), "bit/s": (1e-6, "Mbit/s")}.get(self.unit, (1.0, self.unit))
+
+    def format(self, value: float) -> str:
+        """A value with its unit, or the phase that it is the number of."""
+        if self.phases is not None and 0 <= value < len(self.phases):
+            return self.phases[int(value)]
+        factor, unit = self.shown
+        return f"{value * factor:.4g} {unit}".rstrip()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Algorithm(Entry):
     """A congestion control, slow start, queue discipline or rule of video."""
 
@@ -105,6 +128,8 @@ class Algorithm(Entry):
     source: str = ""
     deviations: str = ""
     parameters: tuple[Parameter, ...] = ()
+    #: What it tells of its inner state.
+    state: tuple[StateValue, ...] = ()
     #: Whether it only sends: nothing comes back to it, so that neither a route back nor a stack matters.
     one_way: bool = False
     #: Whether what it sends is the same whatever the network does, so that it is never limited by the network.
@@ -118,7 +143,8 @@ class Algorithm(Entry):
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Self:
         parameters = tuple(map(Parameter.of, data.get("parameters", ())))
-        return cls(**_known(cls, data) | {"class_": data.get("class", ""), "parameters": parameters})
+        state = tuple(map(StateValue.of, data.get("state", ())))
+        return cls(**_known(cls, data) | {"class_": data.get("class", ""), "parameters": parameters, "state": state})
 
     @property
     def rate_based(self) -> bool:

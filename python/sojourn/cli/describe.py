@@ -14,7 +14,7 @@ from sojourn.errors import InputError
 from sojourn.table import Column, Content, Row, Table, label, number, text, width
 
 if TYPE_CHECKING:
-    from sojourn.catalogue import Entry, Parameter, Profile, Value
+    from sojourn.catalogue import Entry, Parameter, Profile, StateValue, Value
     from sojourn.catalogue.published_sizes import Published
 
 
@@ -121,7 +121,7 @@ def _tables(entry: "Entry") -> list[Table]:
 
     if isinstance(entry, Algorithm):
         own = [(parameter, parameter.default, parameter.source) for parameter in entry.parameters]
-        return [_parameters("parameters", "default", own)] if own else []
+        return [*([_parameters("parameters", "default", own)] if own else []), *([_state(entry.state)] if entry.state else [])]
     if not isinstance(entry, Profile):
         return []
     known = {parameter.name: parameter for parameter in catalogue.load().stack_settings}
@@ -141,6 +141,16 @@ def _parameters(name: str, value: str, given: "Iterable[tuple[Parameter, Value, 
     named = [label(column, keep=True) for column in ("name", value)]
     columns = [*named, text("allowed"), text("description", keep=True), text("source", rank=1)]
     return Table(name, name.capitalize(), columns, rows)
+
+
+def _state(shown: "Iterable[StateValue]") -> Table:
+    """The values of an inner state."""
+    rows = [
+        {"name": value.name, "unit": value.unit, "description": value.doc, "phases": list(value.phases or ())} for value in shown
+    ]
+    phases = Column("phases", ("phases",), lambda row: ", ".join(row["phases"]), Content.TEXT)
+    columns = [label("name", keep=True), text("unit"), text("description", keep=True), phases]
+    return Table("state", "Inner state, sampled where a scenario asks for it", columns, rows)
 
 
 def _defaults(profile: "Profile") -> Table:

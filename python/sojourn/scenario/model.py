@@ -159,6 +159,17 @@ class Probe(Table):
     queue_statistics: bool = Field(True, description="Measure the queues; if false, results have no queues.")
     queue_series: PositiveDuration | None = Field(None, description="Interval between samples of queue lengths and drops.")
     flow_series: PositiveDuration | None = Field(None, description="Interval between samples of each flow's window and RTT.")
+    queue_state: bool = Field(False, description="Sample the inner state of disciplines too, at the samples of queue_series.")
+    flow_state: bool = Field(
+        False, description="Sample the inner state of congestion controls too, at the samples of flow_series."
+    )
+
+    @model_validator(mode="after")
+    def _has_samples(self) -> Self:
+        for of in ("queue", "flow"):
+            if getattr(self, f"{of}_state") and getattr(self, f"{of}_series") is None:
+                raise ValueError(f"{of}_state: needs {of}_series, whose samples it adds to")
+        return self
 
 
 class Scenario(Table):

@@ -3,12 +3,14 @@
 
 mod value;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use value::{Column, Kind, Value};
 
 use crate::probe::{
-    Counts, DelayStatistics, FlowLook, FlowSample, QueueLook, QueueSample, QueueTotals, SojournTimes, Transfer,
+    Counts, DelayStatistics, FlowLook, FlowSample, QueueLook, QueueSample, QueueTotals, SojournTimes, StateSample,
+    States, Transfer, Whose,
 };
 use crate::result::{FlowResult, QueueResult, RunResult, TcpResult};
 use crate::specification::{FlowSpecification, Specification};
@@ -361,10 +363,10 @@ pub const TRANSFERS: &[(Column, OfTransfer)] = columns! { row:
     U64 "" "how many transfers of its class of sizes the row stands for" { stands_for: row.transfer.stands_for }
 };
 
-/// A value that a hook of a user's algorithm recorded. Names are shared: there may be millions of values.
+/// A value that a hook of a user's algorithm recorded, or one of an inner state. Names are shared: there may be millions of values.
 #[derive(Debug, PartialEq)]
 pub struct RecordedValue {
-    /// When the hook was called, in seconds.
+    /// When the hook was called, or the sample taken, in seconds.
     pub time: f64,
     /// `flow` or `queue`.
     pub kind: &'static str,
@@ -376,11 +378,27 @@ pub struct RecordedValue {
     pub value: f64,
 }
 
+/// Inner states as rows of `recorded`.
+pub fn state_rows(specification: &Specification, states: &States) -> Vec<RecordedValue> {
+    let mut names: BTreeMap<Whose, Arc<str>> = BTreeMap::new();
+    let row = |sample: &StateSample| {
+        let (kind, which) = match sample.whose {
+            Whose::Flow(flow) => ("flow", names.entry(sample.whose).or_insert_with(|| flow.to_string().into())),
+            Whose::Link(link) => {
+                ("queue", names.entry(sample.whose).or_insert_with(|| specification.link_name(link).into()))
+            }
+        };
+        let (which, measure) = (Arc::clone(which), Arc::clone(&sample.name));
+        RecordedValue { time: sample.time.seconds(), kind, which, measure, value: sample.value }
+    };
+    states.samples.iter().map(row).collect()
+}
+
 /// Values that hooks recorded, and samples in long form.
 pub const RECORDED: &[(Column, Of<RecordedValue>)] = columns! { row:
     F64 "s" "when the sample was taken, or the value recorded" { time: row.time }
     Text "" "`queue` and the link, or `flow` and its number" { kind: row.kind, which: &*row.which }
-    Text "" "one of those below, or the name under which \
+    Text "" "one of those below, that of a value of an [inner state](#inner-states), or the name under which \
              [a user's algorithm](your-own-algorithm.md#what-it-sees-over-time) records values, at times of its own" {
         measure: &*row.measure,
     }

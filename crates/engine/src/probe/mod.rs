@@ -13,5 +13,5 @@ pub use delay::{DelayProbe, DelayStatistics};
 pub use loss_epochs::{LossEpochs, Synchronisation};
 pub use passage::{End, Passage, Recorded};
 pub use queue::{Counts, QueueProbe, QueueStatistics, QueueTotals, SojournTimes};
-pub use series::{FlowLook, FlowSample, QueueLook, QueueSample, Series};
+pub use series::{FlowLook, FlowSample, QueueLook, QueueSample, Series, StateSample, States, Whose};
 pub use transfers::{CLASSES, Transfer, Transfers};

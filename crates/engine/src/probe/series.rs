@@ -1,6 +1,10 @@
 //! Sampled series, and what is to be seen at a moment.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use super::queue::QueueTotals;
+use crate::inner::Tell;
 use crate::time::{Duration, Time};
 
 /// A sample of a queue.
@@ -37,6 +41,52 @@ pub struct FlowSample {
     pub bytes_received: u64,
 }
 
+/// Whose inner state it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Whose {
+    /// That of the congestion control of the flow with this index.
+    Flow(usize),
+    /// That of the discipline of the link with this index.
+    Link(usize),
+}
+
+/// A value of the inner state of an algorithm.
+#[derive(Clone, Debug)]
+pub struct StateSample {
+    /// The time of the sample.
+    pub time: Time,
+    /// Whose it is.
+    pub whose: Whose,
+    /// Which value.
+    pub name: Arc<str>,
+    /// What it was.
+    pub value: f64,
+}
+
+/// Values of inner states, in the order in which they were told. Names are shared: there may be millions of values.
+#[derive(Debug, Default)]
+pub struct States {
+    /// The values.
+    pub samples: Vec<StateSample>,
+    names: BTreeSet<Arc<str>>,
+}
+
+impl States {
+    /// Takes what an algorithm tells.
+    pub fn take(&mut self, time: Time, whose: Whose, ask: impl FnOnce(&mut Tell<'_>)) {
+        let States { samples, names } = self;
+        ask(&mut |name, value| {
+            let known = names.get(name).cloned();
+            let name = known.unwrap_or_else(|| {
+                let name: Arc<str> = name.into();
+                names.insert(Arc::clone(&name));
+                name
+            });
+            samples.push(StateSample { time, whose, name, value });
+        });
+    }
+}
+
 /// All samples of a run, ordered by time.
 #[derive(Debug, Default)]
 pub struct Series {
@@ -44,6 +94,8 @@ pub struct Series {
     pub queues: Vec<QueueSample>,
     /// Samples of flows.
     pub flows: Vec<FlowSample>,
+    /// Inner states, where they are asked for.
+    pub states: States,
 }
 
 /// A queue as it stands.

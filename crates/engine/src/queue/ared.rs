@@ -4,6 +4,7 @@
 
 use super::parts::RedQueue;
 use super::{Context, Limit, QueueDiscipline, RedParameters};
+use crate::inner::Tell;
 use crate::packet::Packet;
 use crate::time::{Duration, Time};
 use crate::units::Rate;
@@ -16,6 +17,13 @@ parameters! {
         beta: f64 = 0.9, in 0..1, "Factor of maximum_probability when the average is below its target", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
         top: f64 = 0.5, in 0..1, "Value from which maximum_probability is not raised further", "Floyd, Gummadi and Shenker 2001; ns-2.35, ns-default.tcl";
         bottom: f64 = 0.0, in 0..1, "Value down to which maximum_probability is lowered; 0: 0.01 or, if less, the reciprocal of the number of 1000-byte packets that the link sends in 100 ms", "automatic as in ns-2.35, ns-default.tcl and red.cc; Floyd, Gummadi and Shenker 2001 have 0.01";
+    }
+}
+
+inner_state! {
+    AredState {
+        average: "", "average queue, in bytes with queue_in_bytes and in packets without (avg)";
+        maximum_probability: "", "drop probability at the maximum threshold (max_p)";
     }
 }
 
@@ -37,6 +45,7 @@ state! {
 about! { Ared:
     name: "ared",
     aliases: ["adaptive_red"],
+    state: AredState,
     title: "Adaptive RED",
     class: "aqm",
     year: 2001,
@@ -88,5 +97,10 @@ impl QueueDiscipline for Ared {
         } else if average < curve.minimum() + margin && probability > self.bottom {
             curve.set_maximum_probability(probability * self.parameters.beta);
         }
+    }
+
+    fn tell_state(&self, _now: Time, tell: &mut Tell<'_>) {
+        let state = AredState { average: Some(self.average()), maximum_probability: Some(self.maximum_probability()) };
+        state.tell(tell);
     }
 }

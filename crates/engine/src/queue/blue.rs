@@ -3,6 +3,7 @@
 //! idle. The queue length is not used.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
+use crate::inner::Tell;
 use crate::packet::Packet;
 use crate::time::{Duration, Time};
 
@@ -12,6 +13,12 @@ parameters! {
         increment: f64 = 0.0025, in 0..1, "Increase of the drop probability on a loss (delta_1)", "Tahiliani, Jain and Singh's port of the authors' code to ns-3, blue-queue-disc.cc";
         decrement: f64 = 0.00025, in 0..1, "Decrease of the drop probability when the link is idle (delta_2)", "Tahiliani, Jain and Singh's port of the authors' code to ns-3, blue-queue-disc.cc";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "Feng et al. 2002: marks or drops";
+    }
+}
+
+inner_state! {
+    BlueState {
+        drop_probability: "", "drop probability";
     }
 }
 
@@ -28,6 +35,7 @@ state! {
 
 about! { Blue:
     name: "blue",
+    state: BlueState,
     title: "BLUE",
     class: "aqm",
     year: 1999,
@@ -89,5 +97,9 @@ impl QueueDiscipline for Blue {
 
     fn is_at_rest(&self) -> bool {
         self.idle_since.is_some()
+    }
+
+    fn tell_state(&self, _now: Time, tell: &mut Tell<'_>) {
+        BlueState { drop_probability: Some(self.probability) }.tell(tell);
     }
 }

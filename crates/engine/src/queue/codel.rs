@@ -3,9 +3,19 @@
 
 use super::parts::CoDelControl;
 use super::{BoundedFifo, Context, Limit, QueueDiscipline, Queued};
+use crate::inner::{Tell, flag};
 use crate::packet::Packet;
+use crate::time::Time;
 
 pub use super::parts::CoDelParameters;
+
+inner_state! {
+    CoDelState {
+        phase: "", "whether it is in the dropping state (dropping_)", of ["waiting", "dropping"];
+        count: "", "drops since the dropping state began, which set their spacing (count_)";
+        drop_next: "s", "when the next drop is due, in the dropping state (drop_next_)";
+    }
+}
 
 state! {
     pub CoDel(limit: Limit, parameters: CoDelParameters) {
@@ -18,6 +28,7 @@ state! {
 about! { CoDel:
     name: "codel",
     aliases: ["controlled_delay"],
+    state: CoDelState,
     title: "CoDel",
     class: "aqm",
     year: 2012,
@@ -37,4 +48,13 @@ impl QueueDiscipline for CoDel {
     }
 
     lengths_of!(queue);
+
+    fn tell_state(&self, _now: Time, tell: &mut Tell<'_>) {
+        let state = CoDelState {
+            phase: Some(flag(self.control.is_dropping())),
+            count: Some(self.control.count() as f64),
+            drop_next: self.control.drop_next().map(Time::seconds),
+        };
+        state.tell(tell);
+    }
 }

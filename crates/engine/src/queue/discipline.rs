@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::FlowTable;
+use crate::inner::Tell;
 use crate::packet::Packet;
 use crate::random::Random;
 use crate::time::{Duration, Time};
@@ -150,4 +151,7 @@ pub trait QueueDiscipline {
 
     /// The timer fired.
     fn on_timer(&mut self, _now: Time) {}
+
+    /// Tells the values of its inner state that it knows: those that the catalogue lists. Asking it changes nothing.
+    fn tell_state(&self, _now: Time, _tell: &mut Tell<'_>) {}
 }

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 use super::parts::{QueueRules, admits};
 use super::{Context, DropCause, Fifo, Limit, QueueDiscipline, Queued};
+use crate::inner::Tell;
 use crate::packet::{Packet, flags};
 use crate::time::{Duration, Time};
 
@@ -35,6 +36,17 @@ parameters! {
         classic_share: f64 = 0.1, in 0..1, "Share of the link that weighted round robin reserves for the Classic queue", "Linux net/sched/sch_dualpi2.c: 10 %";
         time_shift: Duration = Duration::from_milliseconds(50), "Time by which the time-shifted FIFO favours L4S packets", "ns-3 dual-pi2-queue-disc.cc, Tshift";
         rules: QueueRules = QueueRules::Published, "Whose rules: linux marks and drops at random, not if less than two packets of 1500 bytes are left in both queues, and its weighted round robin begins with the L4S queue", "RFC 9332 appendix A (recur, scheduler); Linux 7.3 net/sched/sch_dualpi2.c, must_drop, do_step_aqm and dualpi2_calculate_c_protection";
+    }
+}
+
+inner_state! {
+    DualPi2State {
+        base_probability: "", "base probability (p')";
+        classic_probability: "", "probability with which Classic packets are marked or dropped (p_C)";
+        coupled_probability: "", "coupled probability with which L4S packets are marked (p_CL)";
+        l4s_probability: "", "probability with which the next L4S packet is marked, the greater of that and its own queue's (p_L)";
+        l4s_delay: "s", "sojourn time of the head of the L4S queue, 0 if it is empty";
+        classic_delay: "s", "sojourn time of the head of the Classic queue, 0 if it is empty";
     }
 }
 
@@ -88,6 +100,7 @@ state! {
 about! { DualPi2:
     name: "dualpi2",
     aliases: ["dualq", "l4s"],
+    state: DualPi2State,
     title: "DualPI2",
     class: "aqm",
     year: 2023,
@@ -298,5 +311,19 @@ impl QueueDiscipline for DualPi2 {
         let change = alpha * (current - target.seconds()) + beta * (current - before);
         self.base_probability = (self.base_probability + change).clamp(0.0, 1.0);
         self.delay_before = delay;
+    }
+
+    fn tell_state(&self, now: Time, tell: &mut Tell<'_>) {
+        let (l4s, classic) = (self.l4s.delay(now), self.classic.delay(now));
+        let coupled = self.coupled_probability();
+        let state = DualPi2State {
+            base_probability: Some(self.base_probability()),
+            classic_probability: Some(self.classic_probability()),
+            coupled_probability: Some(coupled),
+            l4s_probability: Some(self.native_probability(l4s).max(coupled)),
+            l4s_delay: Some(l4s.seconds()),
+            classic_delay: Some(classic.seconds()),
+        };
+        state.tell(tell);
     }
 }

@@ -107,6 +107,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::about::{About, Listed};
+use crate::inner::Tell;
 use crate::packet::Packet;
 use crate::parameter::{Description, check_limits};
 use crate::time::{Duration, Time};
@@ -201,6 +202,7 @@ macro_rules! disciplines {
                 fn release_time(&self) -> Option<Time>;
                 fn timer_interval(&self) -> Option<Duration>;
                 fn on_timer(&mut self, now: Time);
+                fn tell_state(&self, now: Time, tell: &mut Tell<'_>);
             }
         }
     };

@@ -2,6 +2,7 @@
 //! TCP flows", INFOCOM 2001. The drop probability is adjusted so that the queue keeps a target length at any load.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline};
+use crate::inner::Tell;
 use crate::packet::Packet;
 use crate::time::{Duration, Time};
 
@@ -26,6 +27,12 @@ impl PiParameters {
     }
 }
 
+inner_state! {
+    PiState {
+        drop_probability: "", "drop probability";
+    }
+}
+
 state! {
     pub Pi(limit: Limit, parameters: PiParameters) {
         parameters: PiParameters = parameters,
@@ -39,6 +46,7 @@ state! {
 about! { Pi:
     name: "pi",
     aliases: ["pi_controller"],
+    state: PiState,
     title: "PI controller",
     class: "aqm",
     year: 2001,
@@ -72,5 +80,9 @@ impl QueueDiscipline for Pi {
         let queue = self.queue.packets();
         self.probability = self.parameters.next_probability(self.probability, queue, self.queue_before);
         self.queue_before = queue;
+    }
+
+    fn tell_state(&self, _now: Time, tell: &mut Tell<'_>) {
+        PiState { drop_probability: Some(self.probability) }.tell(tell);
     }
 }

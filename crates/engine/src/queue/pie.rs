@@ -3,10 +3,18 @@
 
 use super::parts::PieControl;
 use super::{BoundedFifo, Context, Fifo, Limit, QueueDiscipline, Queued};
+use crate::inner::Tell;
 use crate::packet::Packet;
 use crate::time::{Duration, Time};
 
 pub use super::parts::{DelayEstimator, PieParameters, PieScaling};
+
+inner_state! {
+    PieState {
+        drop_probability: "", "drop probability (PIE->drop_prob_)";
+        delay: "s", "queueing delay by which it was last updated (current_qdelay)";
+    }
+}
 
 state! {
     pub Pie(limit: Limit, parameters: PieParameters) {
@@ -19,6 +27,7 @@ state! {
 about! { Pie:
     name: "pie",
     aliases: ["proportional_integral_enhanced"],
+    state: PieState,
     title: "PIE",
     class: "aqm",
     year: 2013,
@@ -73,6 +82,11 @@ impl QueueDiscipline for Pie {
 
     fn on_timer(&mut self, _now: Time) {
         self.control.update(self.queue.line(), &self.parameters);
+    }
+
+    fn tell_state(&self, _now: Time, tell: &mut Tell<'_>) {
+        let state = PieState { drop_probability: Some(self.drop_probability()), delay: Some(self.delay().seconds()) };
+        state.tell(tell);
     }
 }
 

@@ -10,6 +10,7 @@ use super::discipline::{Context, QueueDiscipline, Queued};
 use super::limit::Limit;
 use super::parts::{Fifo, admits};
 use crate::failure::Failure;
+use crate::inner::{Tell, checked};
 use crate::packet::{Packet, flags};
 use crate::random::Random;
 use crate::time::{Duration, Time};
@@ -99,6 +100,9 @@ pub trait PluginQueue: Debug + Send + Sync {
 
     /// The timer fired.
     fn on_timer(&mut self, _now: Time, _packets: &[u64], _bytes: &[u64]) {}
+
+    /// Tells the values of its inner state that it declares and knows.
+    fn tell_state(&self, _tell: &mut Tell<'_>) {}
 
     /// One line on what a hook did wrong, with the place in the user's file.
     fn complaint(&self, hook: &str, what: &str) -> String;
@@ -264,6 +268,12 @@ impl QueueDiscipline for PluginDiscipline {
     fn on_timer(&mut self, now: Time) {
         if !self.failure.is_set() {
             self.plugin.on_timer(now, &self.packets, &self.bytes);
+        }
+    }
+
+    fn tell_state(&self, _now: Time, tell: &mut Tell<'_>) {
+        if !self.failure.is_set() {
+            self.plugin.tell_state(&mut checked(|name, what| self.fail(name, what), tell));
         }
     }
 }

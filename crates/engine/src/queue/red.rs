@@ -4,10 +4,18 @@
 
 use super::parts::RedQueue;
 use super::{Context, Limit, QueueDiscipline};
+use crate::inner::Tell;
 use crate::packet::Packet;
+use crate::time::Time;
 use crate::units::Rate;
 
 pub use super::parts::RedParameters;
+
+inner_state! {
+    RedState {
+        average: "", "average queue, in bytes with queue_in_bytes and in packets without (avg)";
+    }
+}
 
 state! {
     pub Red(limit: Limit, parameters: RedParameters) {
@@ -18,6 +26,7 @@ state! {
 about! { Red:
     name: "red",
     aliases: ["random_early_detection"],
+    state: RedState,
     title: "RED",
     class: "aqm",
     year: 1993,
@@ -49,4 +58,8 @@ impl QueueDiscipline for Red {
     }
 
     red_queue!(queue, at_its_link_rate);
+
+    fn tell_state(&self, _now: Time, tell: &mut Tell<'_>) {
+        RedState { average: Some(self.queue.average_length()) }.tell(tell);
+    }
 }

@@ -3,6 +3,7 @@
 //! probability is exponential in the price, so that the prices of the links of a path add up.
 
 use super::{BoundedFifo, Context, Limit, QueueDiscipline};
+use crate::inner::Tell;
 use crate::packet::Packet;
 use crate::time::{Duration, Time};
 use crate::units::{Bytes, Rate};
@@ -32,6 +33,13 @@ impl RemParameters {
     }
 }
 
+inner_state! {
+    RemState {
+        price: "", "price of the link";
+        drop_probability: "", "drop probability at that price";
+    }
+}
+
 state! {
     pub Rem(limit: Limit, parameters: RemParameters) {
         parameters: RemParameters = parameters,
@@ -48,6 +56,7 @@ state! {
 about! { Rem:
     name: "rem",
     aliases: ["random_exponential_marking"],
+    state: RemState,
     title: "REM",
     class: "aqm",
     year: 2001,
@@ -95,5 +104,9 @@ impl QueueDiscipline for Rem {
         self.price = self.parameters.next_price(self.price, arrived, self.capacity, queue);
         self.probability = self.parameters.drop_probability(self.price);
         self.arrived = 0;
+    }
+
+    fn tell_state(&self, _now: Time, tell: &mut Tell<'_>) {
+        RemState { price: Some(self.price), drop_probability: Some(self.probability) }.tell(tell);
     }
 }

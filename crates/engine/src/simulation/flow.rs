@@ -5,10 +5,12 @@ use std::collections::VecDeque;
 use super::ideal::Ideal;
 use crate::agenda::{Agenda, Clock, Timer};
 use crate::application::{End, TransferKind};
+use crate::inner::Tell;
 use crate::packet::{OptionsPool, Packet, flags};
 use crate::probe::{FlowSample, Transfer};
 use crate::random::{Purpose, Random};
 use crate::result::{FlowResult, TcpResult, TransferCounts};
+use crate::tcp::congestion::CongestionControl;
 use crate::tcp::connection::Connection;
 use crate::tcp::sender::{SenderStatistics, State};
 use crate::time::{Duration, Time};
@@ -195,6 +197,14 @@ impl Endpoints {
                 bytes_delivered,
                 bytes_received: bytes_delivered,
             }),
+        }
+    }
+
+    /// Tells the inner state of the congestion control.
+    pub fn tell_state(&self, now: Time, tell: &mut Tell<'_>) {
+        if let Endpoints::Tcp(connection) = self {
+            let sender = &connection.sender;
+            sender.algorithm().tell_state(&sender.window(), now, tell);
         }
     }
 

@@ -3,7 +3,8 @@
 use super::Simulation;
 use super::flow::{Endpoints, Flow};
 use super::flows::Row;
-use crate::probe::{End, FlowLook, Passage, QueueLook, QueueProbe, Series};
+use super::measuring::{tell_flows, tell_queues};
+use crate::probe::{End, FlowLook, Passage, QueueLook, QueueProbe, Series, States};
 use crate::queue::QueueDiscipline;
 use crate::tcp::congestion::Algorithm;
 use crate::tcp::sender::TcpInfo;
@@ -21,6 +22,14 @@ impl Simulation {
                 totals: queue.probe.as_ref().map(QueueProbe::totals),
             })
         })
+    }
+
+    /// The inner states of disciplines and congestion controls.
+    pub fn states(&self) -> States {
+        let mut states = States::default();
+        tell_queues(self.now, &self.network, &mut states);
+        tell_flows(self.now, &self.flows, &mut states);
+        states
     }
 
     /// What was sampled so far.

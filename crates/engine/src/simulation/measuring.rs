@@ -3,10 +3,11 @@
 use super::Simulation;
 use super::flows::{Flows, Row};
 use crate::agenda::{Clock, Timer};
-use crate::network::Egress;
-use crate::probe::QueueSample;
+use crate::network::{Egress, Network};
+use crate::probe::{QueueSample, States, Whose};
 use crate::queue::QueueDiscipline;
 use crate::result::{QueueResult, RunResult};
+use crate::time::Time;
 
 impl Simulation {
     pub(super) fn open_window(&mut self) {
@@ -38,6 +39,9 @@ impl Simulation {
                 self.series.queues.push(QueueSample { time: self.now, link: index, packets, bytes, drops });
             }
         }
+        if self.queue_state {
+            tell_queues(self.now, &self.network, &mut self.series.states);
+        }
         if let Some(interval) = self.queue_series {
             self.network.agenda.set_timer(Clock::RUN, Timer::SampleQueues, self.now + interval);
         }
@@ -46,6 +50,9 @@ impl Simulation {
     pub(super) fn sample_flows(&mut self) {
         for (row, flow) in self.flows.fixed() {
             self.series.flows.extend(flow.endpoints.sample(self.now, row));
+        }
+        if self.flow_state {
+            tell_flows(self.now, &self.flows, &mut self.series.states);
         }
         if let Some(interval) = self.flow_series {
             self.network.agenda.set_timer(Clock::RUN, Timer::SampleFlows, self.now + interval);
@@ -97,5 +104,23 @@ impl Simulation {
             events: self.events + self.network.rooms,
             data_packets_delivered: self.data_packets_delivered,
         }
+    }
+}
+
+/// The inner states of queue disciplines.
+#[cold]
+pub(super) fn tell_queues(now: Time, network: &Network, states: &mut States) {
+    for (index, link) in network.links.iter().enumerate() {
+        if let Some(queue) = link.egress.queue() {
+            states.take(now, Whose::Link(index), |tell| queue.discipline.tell_state(now, tell));
+        }
+    }
+}
+
+/// The inner states of the congestion controls of flows of the specification.
+#[cold]
+pub(super) fn tell_flows(now: Time, flows: &Flows, states: &mut States) {
+    for (row, flow) in flows.fixed() {
+        states.take(now, Whose::Flow(row), |tell| flow.endpoints.tell_state(now, tell));
     }
 }

@@ -12,6 +12,7 @@ mod dualq;
 mod handshake;
 mod home_router;
 mod impairments;
+mod inner_state;
 mod links;
 mod losses;
 mod marks;

@@ -101,6 +101,9 @@ def plan(
     """
     links, started, places = run["links"], run.get("programs", []), run.get("places", {})
     programs.check_version(started, version)
+    for state in ("queue_state", "flow_state"):
+        if run["probe"].get(state):
+            raise Impossible(f"probe.{state}", "the kernel tells no inner states; the simulator does")
     run = specification.simulated(run)
     flows = tuple(traffic.flows(run))
     with_programs = programs.with_routes(run, started)

@@ -123,6 +123,16 @@ impl CoDelControl {
         self.dropping
     }
 
+    /// Drops that set the spacing.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// When the next drop is due; none outside of the dropping state.
+    pub fn drop_next(&self) -> Option<Time> {
+        self.dropping.then_some(self.drop_next)
+    }
+
     /// Takes the bytes in other queues, which count for the last MTU by Linux's rules.
     pub fn count_beside(&mut self, bytes: u64, parameters: &CoDelParameters) {
         if parameters.rules == CoDelRules::Linux {

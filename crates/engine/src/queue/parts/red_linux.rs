@@ -38,6 +38,11 @@ pub enum Selected {
 }
 
 impl LinuxRed {
+    /// The average queue, in bytes.
+    pub fn average(&self) -> f64 {
+        self.average as f64 / (1_u64 << self.scale) as f64
+    }
+
     /// Whether an arrival is dropped or marked, with `backlog` bytes queued. `draw` gives 32 random bits.
     pub fn on_arrival(&mut self, backlog: u64, draw: impl FnOnce() -> u32) -> Option<Selected> {
         self.average = self.average + backlog - (self.average >> self.scale);

@@ -216,6 +216,11 @@ impl RedQueue {
         &self.average
     }
 
+    /// The average queue, by whichever rules; by Linux's in bytes.
+    pub fn average_length(&self) -> f64 {
+        self.linux.as_ref().map_or_else(|| self.average.value(), LinuxRed::average)
+    }
+
     pub fn curve(&self) -> &DropCurve {
         &self.curve
     }

@@ -10,8 +10,12 @@ use serde_json::Value;
 
 use super::amounts::{bytes, count, duration};
 use super::plan::{Plan, Planned};
+use crate::about::About;
+use crate::parameter::Description;
 use crate::probe::Transfers;
+use crate::queue::Discipline;
 use crate::specification::Specification;
+use crate::tcp::congestion::Algorithm;
 use crate::time::Duration;
 use bottlenecks::{Bottlenecks, Demand};
 
@@ -43,6 +47,9 @@ const COMPLETION: u64 = 8;
 const CHANGE: u64 = 64;
 /// A sample of a queue or of a flow: in the engine, as Python's values, in its frame, and sorted into the files of a store.
 const SAMPLE: u64 = 1280;
+/// A value of an inner state in a sample, likewise, and how many of them a file of a user's own may have.
+const STATE: u64 = 320;
+const OWN_STATE: u64 = 16;
 /// What sorting samples into the files takes, however few they are.
 const SORTING: u64 = 128 << 20;
 /// A packet that is queued or on its way, and its segment in its sender's scoreboard.
@@ -164,9 +171,13 @@ fn series(plan: &Plan) -> Vec<Part> {
     let flows = plan.groups.iter().filter(|group| !group.way.back.is_empty());
     let flows: u128 = flows.map(|group| u128::from(group.flow.count)).sum();
     let probe = &specification.probe;
-    let both =
-        [("queue_series", probe.queue_series, queues, "queue"), ("flow_series", probe.flow_series, flows, "flow")];
-    let part = |(key, interval, each, what): (&str, Option<Duration>, u128, &str)| {
+    let of_queues = if probe.queue_state { queue_states(specification) } else { 0 };
+    let of_flows = if probe.flow_state { plan.groups.iter().map(flow_states).sum() } else { 0 };
+    let both = [
+        ("queue_series", probe.queue_series, queues, "queue", of_queues),
+        ("flow_series", probe.flow_series, flows, "flow", of_flows),
+    ];
+    let part = |(key, interval, each, what, states): (&str, Option<Duration>, u128, &str, u128)| {
         let interval = interval.filter(|interval| *interval > Duration::ZERO)?;
         // The first at the start, none at the end.
         let samples = u128::from(specification.duration.0.div_ceil(interval.0));
@@ -178,8 +189,30 @@ fn series(plan: &Plan) -> Vec<Part> {
             count(samples),
             count(each)
         );
-        let bytes = samples.saturating_mul(each).saturating_mul(SAMPLE.into()).saturating_add(SORTING.into());
+        let sample = each.saturating_mul(SAMPLE.into()).saturating_add(states.saturating_mul(STATE.into()));
+        let bytes = samples.saturating_mul(sample).saturating_add(SORTING.into());
         Some(Part { reason, bytes })
     };
     both.into_iter().filter_map(part).collect()
+}
+
+/// How many values the inner states of a group's flows have.
+fn flow_states(group: &Planned) -> u128 {
+    let source = &group.flow.source;
+    let values = state_values(source.plugin, &source.name, Algorithm::catalogue());
+    u128::from(group.flow.count) * u128::from(values)
+}
+
+/// How many values those of all queues have.
+fn queue_states(specification: &Specification) -> u128 {
+    let queues = specification.links.iter().filter_map(|link| link.queue.as_ref());
+    queues.map(|queue| u128::from(state_values(queue.plugin, &queue.name, Discipline::catalogue()))).sum()
+}
+
+fn state_values(plugin: Option<usize>, name: &str, catalogue: Vec<(&About, Vec<Description>)>) -> u64 {
+    if plugin.is_some() {
+        return OWN_STATE;
+    }
+    let listed = catalogue.into_iter().find(|(about, _)| about.name == name);
+    listed.map_or(0, |(about, _)| about.state.len() as u64)
 }

@@ -54,6 +54,12 @@ pub fn check(specification: &Specification) -> Result<(), String> {
     for interval in [probe.queue_series, probe.flow_series].into_iter().flatten() {
         ensure!(interval > Duration::ZERO, "probe: a sampling interval must be above zero");
     }
+    for (key, state, series) in [
+        ("queue", probe.queue_state, probe.queue_series.is_some()),
+        ("flow", probe.flow_state, probe.flow_series.is_some()),
+    ] {
+        ensure!(!state || series, "probe.{key}_state: needs {key}_series, whose samples it adds to");
+    }
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 
 use super::newreno::AdditiveIncrease;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};
+use crate::inner::Tell;
 use crate::tcp::ecn::Codepoint;
 use crate::tcp::window::Window;
 use crate::time::Time;
@@ -12,6 +13,12 @@ parameters! {
         g: f64 = 0.0625, in 0 .. 1, "Estimation gain: the weight of the latest window in alpha", "RFC 8257 section 4.1: 1/16; Linux tcp_dctcp.c, dctcp_shift_g";
         initial_alpha: f64 = 1.0, in 0 .. 1, "Initial value of alpha", "RFC 8257 section 3.3; Linux tcp_dctcp.c, dctcp_alpha_on_init";
         loss_as_marks: bool = false, "Whether a loss reduces the window by the share of marked bytes, as marks do, and so hardly without marks", "RFC 8257 section 3.5 halves it; ns-3 tcp-dctcp.cc, GetSsThresh does not";
+    }
+}
+
+inner_state! {
+    DctcpState {
+        alpha: "", "estimated share of marked bytes, 0 to 1 (DCTCP.Alpha)";
     }
 }
 
@@ -71,6 +78,7 @@ control! {
 about! { Dctcp:
     name: "dctcp",
     aliases: ["data_center_tcp"],
+    state: DctcpState,
     title: "DCTCP",
     class: "marks",
     year: 2017,
@@ -117,5 +125,9 @@ impl CongestionControl for Dctcp {
     /// Section 3.6 also recommends ECN-capable SYNs and acknowledgements. The codepoint is ECT(0) in Linux.
     fn needs(&self) -> Needs {
         Needs { ecn: Some(Codepoint::Ect0), ..Needs::default() }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        DctcpState { alpha: Some(self.alpha()) }.tell(tell);
     }
 }

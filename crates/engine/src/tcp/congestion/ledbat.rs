@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use super::{Ack, CongestionControl, Needs};
+use crate::inner::Tell;
 use crate::tcp::window::Window;
 use crate::time::{Duration, PICOSECONDS_PER_SECOND, Time};
 
@@ -16,6 +17,13 @@ parameters! {
         current_filter: u64 = 4, in 1 .. 1000, "Number of latest samples whose minimum is the current delay (CURRENT_FILTER)", "RFC 6817 section 2.5: at least 4 in a round trip; ns-3 tcp-ledbat.cc, NoiseFilterLen";
         minimum_window: u64 = 2, in 1 .. 1000, "Minimum window, in segments (MIN_CWND)", "RFC 6817 section 2.5";
         begins_with_slow_start: bool = false, "Begin with slow start", "RFC 6817 section 2.4.2 has none; ns-3 tcp-ledbat.cc, SSParam, has it by default";
+    }
+}
+
+inner_state! {
+    LedbatState {
+        base_delay: "s", "minimum one-way delay of the minutes that count (MIN(base_delays))";
+        queuing_delay: "s", "current delay less the base delay (queuing_delay)";
     }
 }
 
@@ -34,6 +42,7 @@ control! {
 
 about! { Ledbat:
     name: "ledbat",
+    state: LedbatState,
     title: "LEDBAT",
     class: "delay",
     year: 2012,
@@ -119,5 +128,14 @@ impl CongestionControl for Ledbat {
 
     fn needs(&self) -> Needs {
         Needs { one_way_delay: true, ..Needs::default() }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let base = self.base_delays.iter().min();
+        let state = LedbatState {
+            base_delay: base.map(|delay| delay.seconds()),
+            queuing_delay: base.map(|_| self.queueing_delay().seconds()),
+        };
+        state.tell(tell);
     }
 }

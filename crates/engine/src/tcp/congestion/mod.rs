@@ -10,6 +10,7 @@
 macro_rules! dispatch_control {
     ($name:ident $variants:tt) => {
         const _: () = {
+            use $crate::inner::Tell;
             use $crate::random::Random;
             use $crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs};
             use $crate::tcp::window::Window;
@@ -31,6 +32,7 @@ macro_rules! dispatch_control {
                     fn pacing_quantum(&self, mss: u64) -> u64;
                     fn take_random(&mut self, random: Random);
                     fn take_flow(&mut self, flow: u32);
+                    fn tell_state(&self, window: &Window, now: Time, tell: &mut Tell<'_>);
                     fn needs(&self) -> Needs;
                 }
             }
@@ -82,6 +84,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::about::{About, Listed};
+use crate::inner::Tell;
 use crate::packet::LoadFactor;
 use crate::parameter::{Description, check_limits};
 use crate::random::Random;
@@ -365,6 +368,9 @@ pub trait CongestionControl {
 
     /// Takes the number of its flow, before all else. Only those from outside the engine have a use for it.
     fn take_flow(&mut self, _flow: u32) {}
+
+    /// Tells the values of its inner state that it knows: those that the catalogue lists. Asking it changes nothing.
+    fn tell_state(&self, _window: &Window, _now: Time, _tell: &mut Tell<'_>) {}
 
     /// What it needs of the sender besides acknowledgements. It does not change during a connection.
     fn needs(&self) -> Needs {

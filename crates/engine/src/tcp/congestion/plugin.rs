@@ -5,6 +5,7 @@ use std::fmt::Debug;
 
 use super::{Ack, CongestionControl, CongestionEvent, Delivery, Hook, LostSegment, Needs, Told};
 use crate::failure::Failure;
+use crate::inner::{Tell, checked};
 use crate::random::Random;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -27,6 +28,9 @@ pub trait PluginControl: Debug + Send + Sync {
 
     /// Calls a hook that it defines, which may change the window, and returns what that returns.
     fn call(&self, hook: Hook, window: &mut Window, told: Told<'_>) -> Option<u64>;
+
+    /// Tells the values of its inner state that it declares and knows.
+    fn tell_state(&self, _tell: &mut Tell<'_>) {}
 
     /// One line on what a hook did wrong, with the place in the user's file.
     fn complaint(&self, hook: &str, what: &str) -> String;
@@ -175,6 +179,14 @@ impl CongestionControl for Plugin {
 
     fn take_random(&mut self, random: Random) {
         self.control.begin(self.flow, Some(random));
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        if self.failure.is_set() {
+            return;
+        }
+        let complain = |name: &str, what: &str| self.failure.report(self.control.complaint(name, what));
+        self.control.tell_state(&mut checked(complain, tell));
     }
 
     fn needs(&self) -> Needs {

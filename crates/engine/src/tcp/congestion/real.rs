@@ -7,12 +7,19 @@
 
 use super::newreno::AdditiveIncrease;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};
+use crate::inner::Tell;
 use crate::tcp::window::Window;
 use crate::time::Time;
 
 parameters! {
     pub struct RealParameters {
         contention: f64 = 0.125, in 0 .. 1, "Relative drop of the receiving rate from one wave to the next that shows contention", "assumed: the papers' value was not available";
+    }
+}
+
+inner_state! {
+    RealState {
+        receiving_rate: "bit/s", "rate at which the latest wave arrived";
     }
 }
 
@@ -56,6 +63,7 @@ struct Received {
 about! { Real:
     name: "real",
     aliases: ["tcp_real", "tcp-real"],
+    state: RealState,
     title: "TCP Real",
     class: "hybrid",
     year: 2001,
@@ -133,5 +141,9 @@ impl CongestionControl for Real {
 
     fn needs(&self) -> Needs {
         Needs { one_way_delay: true, ..Needs::default() }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        RealState { receiving_rate: self.latest.map(|wave| 8.0 * wave.rate) }.tell(tell);
     }
 }

@@ -81,6 +81,17 @@ impl RoundTrips {
         }
     }
 
+    /// The least RTT (base RTT).
+    pub fn min_rtt(&self) -> Option<Duration> {
+        self.min_rtt
+    }
+
+    /// Round-trip times of the round so far, if it has a sample.
+    pub fn so_far(&self) -> Option<RoundTrip> {
+        let round = self.round.filter(|round| round.samples > 0)?;
+        Some(RoundTrip { min_rtt: self.min_rtt?, min_rtt_of_round: round.min_rtt })
+    }
+
     /// The result of the round, if this acknowledgement ends it. Starts the next round.
     pub fn end_round(&mut self, ack: &Ack) -> Option<RoundEnd> {
         let ended = match self.round {

@@ -5,8 +5,9 @@
 use super::newreno::AdditiveIncrease;
 use super::round_trips::{RoundEnd, RoundTrip, RoundTrips};
 use super::{Ack, CongestionControl};
+use crate::inner::{Tell, flag};
 use crate::tcp::window::Window;
-use crate::time::Time;
+use crate::time::{Duration, Time};
 
 /// Minimum of the estimated window of a competing Reno flow, in segments: Linux tcp_yeah.c, tcp_yeah_init.
 const LEAST_RENO_WINDOW: u64 = 2;
@@ -33,6 +34,15 @@ parameters! {
     }
 }
 
+inner_state! {
+    YeahState {
+        phase: "", "mode of the round trip", of ["fast", "slow"];
+        base_rtt: "s", "minimum RTT";
+        backlog: "segments", "segments in the queue in the last measured round trip (Q)";
+        reno_window: "segments", "estimated window of a competing Reno flow";
+    }
+}
+
 control! {
     Yeah(YeahParameters as parameters) {
         round_trips: RoundTrips = RoundTrips::new(parameters.rules == Rules::Linux),
@@ -54,6 +64,7 @@ control! {
 about! { Yeah:
     name: "yeah",
     aliases: ["yeah-tcp"],
+    state: YeahState,
     title: "YeAH-TCP",
     class: "hybrid",
     year: 2007,
@@ -158,6 +169,16 @@ impl CongestionControl for Yeah {
             Some(RoundEnd::Measured(round_trip)) if self.end_round(window, round_trip) => Some(0),
             _ => None,
         }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let state = YeahState {
+            phase: Some(flag(self.slow_rounds > 0)),
+            base_rtt: self.round_trips.min_rtt().map(Duration::seconds),
+            backlog: Some(self.backlog as f64),
+            reno_window: Some(self.reno_window as f64),
+        };
+        state.tell(tell);
     }
 }
 

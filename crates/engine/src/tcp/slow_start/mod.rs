@@ -36,6 +36,7 @@ const STANDARD: About = About {
     year: 2009,
     source: "RFC 5681 section 3.1",
     deviations: "none",
+    state: &[],
 };
 
 impl SlowStartKind {

@@ -2,7 +2,8 @@
 
 use std::fmt::Debug;
 
-use super::BbrParameters;
+use super::{BbrParameters, BbrState};
+use crate::inner::{Tell, flag};
 use crate::random::{Purpose, Random};
 use crate::tcp::congestion::model::{
     self, Aggregation, HeldBack, PacingRate, PriorWindow, ProbeRtt, Rounds, WindowedMaximum,
@@ -589,6 +590,27 @@ impl<V: Variant> CongestionControl for Control<V> {
 
     fn needs(&self) -> Needs {
         Needs { common_random: V::COMMON_RANDOM, ..model::needs() }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let known = |rate: f64| Some(8.0 * rate).filter(|rate| *rate > 0.0);
+        let state = BbrState {
+            phase: Some(match self.mode {
+                Mode::Startup => 0.0,
+                Mode::Drain => 1.0,
+                Mode::ProbeBw { .. } => 2.0,
+                Mode::ProbeRtt => 3.0,
+            }),
+            max_bw: known(self.bandwidth.get()),
+            lt_bw: self.variant.long_term_bandwidth().and_then(known),
+            min_rtt: self.min_rtt.map(Duration::seconds),
+            pacing_gain: Some(self.pacing_gain()),
+            cwnd_gain: Some(self.cwnd_gain()),
+            pacing_rate: known(self.pacing_rate.get()),
+            full_bw_reached: Some(flag(self.is_full)),
+            round_count: Some(self.rounds.count as f64),
+        };
+        state.tell(tell);
     }
 }
 

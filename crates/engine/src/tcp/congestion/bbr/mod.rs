@@ -32,6 +32,20 @@ parameters! {
     }
 }
 
+inner_state! {
+    BbrState {
+        phase: "", "mode", of ["startup", "drain", "probe_bw", "probe_rtt"];
+        max_bw: "bit/s", "maximum delivery rate over its rounds, of payload (BtlBw)";
+        lt_bw: "bit/s", "long-term bandwidth while it is used instead; with rules linux (lt_bw)";
+        min_rtt: "s", "minimum RTT (RTprop)";
+        pacing_gain: "", "pacing rate as a multiple of the bandwidth";
+        cwnd_gain: "", "window as a multiple of the BDP";
+        pacing_rate: "bit/s", "pacing rate, of payload";
+        full_bw_reached: "", "1 once the pipe is considered full, 0 before";
+        round_count: "", "rounds so far";
+    }
+}
+
 variants! {
     Bbr(BbrParameters) by Rules {
         Published(Control<published::Published>, boxed) = "published",
@@ -43,6 +57,7 @@ variants! {
 about! { Bbr:
     name: "bbr",
     aliases: ["bbr1", "bbrv1", "tcp-bbr"],
+    state: BbrState,
     title: "BBR version 1",
     class: "model",
     year: 2016,

@@ -27,7 +27,7 @@ impl Bbr3 {
     }
 
     /// The cwnd gain of the state, from the table of section 5.6.1.
-    fn cwnd_gain(&self) -> f64 {
+    pub(super) fn cwnd_gain(&self) -> f64 {
         match self.mode {
             Mode::Up => self.parameters.up_cwnd_gain,
             Mode::ProbeRtt => self.parameters.probe_rtt_cwnd_gain,

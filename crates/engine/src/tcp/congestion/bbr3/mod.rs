@@ -25,6 +25,7 @@ mod up;
 
 use super::model::{self, Aggregation, HeldBack, PacingRate, PriorWindow, ProbeRtt, Rounds, WindowedMaximum};
 use super::{Ack, CongestionControl, CongestionEvent, Delivery, LostSegment, Needs, RateSample};
+use crate::inner::{Tell, flag};
 use crate::random::{Purpose, Random};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -63,6 +64,27 @@ parameters! {
         probe_rtt_time: Duration = Duration::from_milliseconds(200), "Minimum time in ProbeRTT", "section 2.16.2, BBR.ProbeRTTDuration";
         probe_rtt_cwnd_gain: f64 = 0.5, in 0 .. 1, "Limit of the data in flight in ProbeRTT, as a multiple of the BDP", "section 2.16.2, BBR.ProbeRTTCwndGain";
         pacing_margin: f64 = 0.01, in 0 .. 0.5, "Share by which the pacing rate is below that of the gain", "section 2.5, BBR.PacingMarginPercent";
+    }
+}
+
+inner_state! {
+    Bbr3State {
+        phase: "", "BBR.state", of [
+            "startup", "drain", "probe_bw_down", "probe_bw_cruise", "probe_bw_refill", "probe_bw_up", "probe_rtt"
+        ];
+        max_bw: "bit/s", "maximum delivery rate of the latest two cycles, of payload (BBR.max_bw)";
+        bw: "bit/s", "the same within its short-term bound (BBR.bw)";
+        bw_shortterm: "bit/s", "short-term bound on the bandwidth, while there is one (BBR.bw_shortterm)";
+        inflight_longterm: "B", "long-term bound on the data in flight, once there is one (BBR.inflight_longterm)";
+        inflight_shortterm: "B", "short-term bound on the data in flight, while there is one (BBR.inflight_shortterm)";
+        min_rtt: "s", "minimum RTT (BBR.min_rtt)";
+        pacing_gain: "", "pacing rate as a multiple of BBR.bw (BBR.pacing_gain)";
+        cwnd_gain: "", "limit of the data in flight as a multiple of the BDP (BBR.cwnd_gain)";
+        pacing_rate: "bit/s", "pacing rate, of payload (C.pacing_rate)";
+        extra_acked: "B", "maximum of recent ACK aggregation (BBR.extra_acked)";
+        full_bw_now: "", "1 if the pipe is considered full since Startup, or this probe, began; else 0 (BBR.full_bw_now)";
+        full_bw_reached: "", "1 once the pipe was considered full, 0 before (BBR.full_bw_reached)";
+        round_count: "", "rounds so far (BBR.round_count)";
     }
 }
 
@@ -119,6 +141,7 @@ struct Sampled<'a> {
 about! { Bbr3:
     name: "bbr3",
     aliases: ["bbrv3"],
+    state: Bbr3State,
     title: "BBR version 3",
     class: "model",
     year: 2026,
@@ -250,5 +273,27 @@ impl CongestionControl for Bbr3 {
 
     fn needs(&self) -> Needs {
         model::needs()
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let known = |rate: f64| Some(8.0 * rate).filter(|rate| *rate > 0.0);
+        let bound = |bytes: u64| (bytes != UNBOUNDED).then_some(bytes as f64);
+        let state = Bbr3State {
+            phase: Some(f64::from(self.mode as u8)),
+            max_bw: known(self.max_bw.get()),
+            bw: known(self.bw),
+            bw_shortterm: known(self.bounds.bw_shortterm),
+            inflight_longterm: bound(self.bounds.inflight_longterm),
+            inflight_shortterm: bound(self.bounds.inflight_shortterm),
+            min_rtt: self.min_rtt.value.map(Duration::seconds),
+            pacing_gain: Some(self.pacing_gain()),
+            cwnd_gain: Some(self.cwnd_gain()),
+            pacing_rate: known(self.pacing_rate.get()),
+            extra_acked: Some(self.extra_acked.get()),
+            full_bw_now: Some(flag(self.full_bw.now)),
+            full_bw_reached: Some(flag(self.full_bw.reached)),
+            round_count: Some(self.rounds.count as f64),
+        };
+        state.tell(tell);
     }
 }

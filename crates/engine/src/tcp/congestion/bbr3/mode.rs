@@ -1,6 +1,6 @@
 //! The states of section 5.1 and the transitions that it allows.
 
-/// BBR.state.
+/// BBR.state, in the order of the phases that the catalogue lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     Startup,

@@ -2,7 +2,8 @@
 //! acknowledgement covers. It was meant for counting acknowledgements; since Linux counts segments, the window grows
 //! that much faster.
 
-use super::BicParameters;
+use super::{BicParameters, BicState};
+use crate::inner::Tell;
 use crate::tcp::congestion::kernel::{HZ, LossState, Steps, acked_segments, segments, set_ssthresh, ticks};
 use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
@@ -96,5 +97,9 @@ impl CongestionControl for Linux {
         if !self.loss.on_ack(ack) && !ack.follows_gap {
             self.ratio = self.ratio + ack.acked.div_ceil(window.mss) - (self.ratio >> RATIO_SHIFT);
         }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        BicState { w_max: (self.last_max > 0).then_some(self.last_max as f64) }.tell(tell);
     }
 }

@@ -17,6 +17,12 @@ parameters! {
     }
 }
 
+inner_state! {
+    BicState {
+        w_max: "segments", "window of the latest loss, lowered by fast convergence (W_max)";
+    }
+}
+
 variants! {
     Bic(BicParameters) by Rules {
         Published(published::Published) = "published",
@@ -27,6 +33,7 @@ variants! {
 about! { Bic:
     name: "bic",
     aliases: ["bic-tcp"],
+    state: BicState,
     title: "BIC",
     class: "loss",
     year: 2004,

@@ -1,6 +1,7 @@
 //! BIC by fractions of a segment.
 
-use super::BicParameters;
+use super::{BicParameters, BicState};
+use crate::inner::Tell;
 use crate::tcp::congestion::{Ack, CongestionControl, Growth};
 use crate::tcp::window::Window;
 use crate::time::Time;
@@ -56,5 +57,9 @@ impl CongestionControl for Published {
     /// The search restarts (Linux tcp_bic.c, bictcp_state).
     fn on_timeout(&mut self, _window: &mut Window, _now: Time) {
         self.w_max = None;
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        BicState { w_max: self.w_max }.tell(tell);
     }
 }

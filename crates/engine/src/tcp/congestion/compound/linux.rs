@@ -5,7 +5,8 @@
 //! left, all that is left is loss window. The backlog is of the segments sent in a round trip and of its least RTT, and
 //! the delay window grows in slow start too.
 
-use super::{CompoundParameters, GammaRule};
+use super::{CompoundParameters, CompoundState, GammaRule};
+use crate::inner::Tell;
 use crate::tcp::congestion::kernel::{LossState, microseconds, segments, set_ssthresh};
 use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
@@ -144,5 +145,15 @@ impl CongestionControl for Linux {
     fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
         self.increase(window, ack);
         Some(0)
+    }
+
+    fn tell_state(&self, window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let state = CompoundState {
+            dwnd: Some((self.delay_window * window.mss) as f64),
+            gamma: Some(self.gamma as f64),
+            diff_reno: self.diff_reno.map(|halves| halves as f64 / 2.0),
+            base_rtt: self.base_rtt.map(|microseconds| microseconds as f64 / 1e6),
+        };
+        state.tell(tell);
     }
 }

@@ -33,6 +33,15 @@ parameters! {
     }
 }
 
+inner_state! {
+    CompoundState {
+        dwnd: "B", "delay window";
+        gamma: "segments", "backlog from which the delay window falls";
+        diff_reno: "segments", "backlog of an emulated Reno flow in the last round trip, which tunes gamma; not with the rules of ns-3";
+        base_rtt: "s", "minimum RTT";
+    }
+}
+
 variants! {
     Compound(CompoundParameters) by Rules {
         Published(published::Published) = "published",
@@ -45,6 +54,7 @@ variants! {
 about! { Compound:
     name: "compound",
     aliases: ["c-tcp", "ctcp"],
+    state: CompoundState,
     title: "Compound TCP",
     class: "hybrid",
     year: 2006,

@@ -7,7 +7,8 @@
 //! fast recovery sets it to the window. Otherwise it is halved with the window, and the two windows add up modulo 2^32:
 //! until the first timeout the window can fall by its whole backlog.
 
-use super::CompoundParameters;
+use super::{CompoundParameters, CompoundState};
+use crate::inner::Tell;
 use crate::tcp::congestion::newreno::AdditiveIncrease;
 use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
@@ -158,6 +159,16 @@ impl CongestionControl for Ns3 {
     fn increase_in_slow_start(&mut self, window: &mut Window, ack: &Ack) -> Option<u64> {
         self.increase(window, ack);
         Some(0)
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let state = CompoundState {
+            dwnd: Some(f64::from(self.delay_window)),
+            gamma: Some(self.parameters.gamma),
+            diff_reno: None,
+            base_rtt: self.base_rtt.map(Duration::seconds),
+        };
+        state.tell(tell);
     }
 }
 

@@ -4,7 +4,8 @@
 //! A round trip ends with the acknowledgement of exactly the first segment sent in it (NewAck). An acknowledgement that covers that
 //! segment and the next passes over it, and then no round trip ends until the next loss, nor does the delay window change.
 
-use super::CompoundParameters;
+use super::{CompoundParameters, CompoundState};
+use crate::inner::Tell;
 use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -88,5 +89,15 @@ impl CongestionControl for Ns3Of2014 {
             self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
             self.latest_rtt = Some(rtt);
         }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let state = CompoundState {
+            dwnd: Some(self.delay_window as f64),
+            gamma: Some(self.parameters.gamma),
+            diff_reno: None,
+            base_rtt: self.base_rtt.map(Duration::seconds),
+        };
+        state.tell(tell);
     }
 }

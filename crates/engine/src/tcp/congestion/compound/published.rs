@@ -1,6 +1,7 @@
 //! Compound as in the paper, with the draft's estimator, rounds and tuning of gamma.
 
-use super::{CompoundParameters, GammaRule};
+use super::{CompoundParameters, CompoundState, GammaRule};
+use crate::inner::Tell;
 use crate::tcp::congestion::newreno::AdditiveIncrease;
 use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
@@ -106,5 +107,15 @@ impl CongestionControl for Published {
         if let Some(rtt) = ack.rtt {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
         }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let state = CompoundState {
+            dwnd: Some(self.dwnd as f64),
+            gamma: Some(self.gamma),
+            diff_reno: self.diff_reno,
+            base_rtt: self.min_rtt.map(Duration::seconds),
+        };
+        state.tell(tell);
     }
 }

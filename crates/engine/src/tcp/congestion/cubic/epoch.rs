@@ -20,7 +20,7 @@ pub struct Epoch {
     pub plateau: u64,
     /// Segments acknowledged that have not yet increased Reno's estimated window, and that window.
     pub uncounted: u64,
-    reno: u64,
+    pub reno: u64,
 }
 
 impl Epoch {
@@ -36,6 +36,11 @@ impl Epoch {
             uncounted: acked,
             reno: cwnd,
         }
+    }
+
+    /// The time to the plateau.
+    pub fn k_in_seconds(&self) -> f64 {
+        self.k as f64 / f64::from(1_u32 << TIME_SHIFT)
     }
 
     /// How far from the plateau the cubic function is, in segments, `t` after the beginning.

@@ -2,8 +2,9 @@
 //! Unlike RFC 9438's, Reno's estimate grows by 3 (1 - beta) / (1 + beta) segments a round trip for ever, and before the
 //! first loss the window grows by at least a twentieth a round trip.
 
-use super::CubicParameters;
 use super::epoch::{Epoch, TIME_SHIFT, WINDOWS_AT_PLATEAU, in_1024ths};
+use super::{CubicParameters, CubicState};
+use crate::inner::Tell;
 use crate::tcp::congestion::kernel::{HZ, Steps, acked_segments, segments, set_ssthresh, ticks, ticks_of};
 use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent};
 use crate::tcp::window::Window;
@@ -105,5 +106,17 @@ impl CongestionControl for Linux {
         if let Some(epoch) = &mut self.epoch {
             epoch.start = (epoch.start + ticks_of(idle)).min(ticks(now));
         }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let epoch = self.epoch.as_ref();
+        let state = CubicState {
+            w_max: (self.last_max > 0).then_some(self.last_max as f64),
+            k: epoch.map(Epoch::k_in_seconds),
+            epoch_start: epoch.map(|epoch| epoch.start as f64 / HZ as f64),
+            w_est: epoch.map(|epoch| epoch.reno as f64),
+            min_rtt: self.min_rtt.map(Duration::seconds),
+        };
+        state.tell(tell);
     }
 }

@@ -23,6 +23,16 @@ parameters! {
     }
 }
 
+inner_state! {
+    CubicState {
+        w_max: "segments", "window before the latest reduction, lowered by fast convergence (W_max)";
+        k: "s", "time from the start of the stage to its plateau (K)";
+        epoch_start: "s", "when the congestion avoidance stage began, later by the time in which the window was not used (epoch_start)";
+        w_est: "segments", "Reno's estimated window (W_est)";
+        min_rtt: "s", "minimum RTT, by which the cubic function is ahead; with the rules linux, ns3 and ns3-2014";
+    }
+}
+
 variants! {
     Cubic(CubicParameters) by Rules {
         Published(published::Published) = "published",
@@ -35,6 +45,7 @@ variants! {
 about! { Cubic:
     name: "cubic",
     aliases: ["tcp-cubic"],
+    state: CubicState,
     title: "CUBIC",
     class: "loss",
     year: 2023,

@@ -3,7 +3,8 @@
 //! twentieth a round trip. Unlike there, the number is computed at each acknowledgement, the window grows by at most one
 //! segment at each, and segments that were counted before a loss or a timeout still count after it.
 
-use super::CubicParameters;
+use super::{CubicParameters, CubicState};
+use crate::inner::Tell;
 use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -122,5 +123,17 @@ impl CongestionControl for Ns3 {
         if self.epoch.is_none_or(|epoch| ack.now.since(epoch.start) >= self.parameters.rtt_settling) {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
         }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let epoch = self.epoch.as_ref();
+        let state = CubicState {
+            w_max: (self.last_max > 0).then_some(self.last_max as f64),
+            k: epoch.map(|epoch| epoch.k),
+            epoch_start: epoch.map(|epoch| epoch.start.seconds()),
+            w_est: epoch.map(|epoch| epoch.reno as f64),
+            min_rtt: self.min_rtt.map(Duration::seconds),
+        };
+        state.tell(tell);
     }
 }

@@ -4,8 +4,9 @@
 //! acknowledgements thus grows half as fast; beyond the plateau it grows by at most 16 segments in 0.1 s; it has no fast
 //! convergence; and a timeout forgets nothing unless it follows another.
 
-use super::CubicParameters;
 use super::epoch::{Epoch, TIME_SHIFT, WINDOWS_AT_PLATEAU, in_1024ths};
+use super::{CubicParameters, CubicState};
+use crate::inner::Tell;
 use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -134,6 +135,18 @@ impl CongestionControl for Ns3Of2014 {
         if let Some(rtt) = ack.rtt.filter(|_| settled) {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
         }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let epoch = self.epoch.as_ref();
+        let state = CubicState {
+            w_max: (self.last_max > 0).then_some(self.last_max as f64),
+            k: epoch.map(Epoch::k_in_seconds),
+            epoch_start: epoch.map(|epoch| epoch.start as f64 / HZ as f64),
+            w_est: epoch.map(|epoch| epoch.reno as f64),
+            min_rtt: self.min_rtt.map(Duration::seconds),
+        };
+        state.tell(tell);
     }
 }
 

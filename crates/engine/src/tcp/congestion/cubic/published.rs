@@ -1,6 +1,7 @@
 //! CUBIC as in RFC 9438. Windows are in segments, as in its equations. The window itself grows by whole bytes.
 
-use super::CubicParameters;
+use super::{CubicParameters, CubicState};
+use crate::inner::Tell;
 use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent};
 use crate::tcp::window::Window;
 use crate::time::Time;
@@ -138,5 +139,17 @@ impl CongestionControl for Published {
             epoch.last_ack = ack.now;
             epoch.growing = false;
         }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let epoch = self.epoch.as_ref();
+        let state = CubicState {
+            w_max: self.w_max,
+            k: epoch.map(|epoch| epoch.k),
+            epoch_start: epoch.map(|epoch| epoch.start.seconds()),
+            w_est: epoch.map(|epoch| epoch.w_est),
+            min_rtt: None,
+        };
+        state.tell(tell);
     }
 }

@@ -2,7 +2,8 @@
 //! time counts from the end of recovery; throughput and the share of queueing delay decide on beta only from the third
 //! loss on.
 
-use super::HTcpParameters;
+use super::{HTcpParameters, HTcpState};
+use crate::inner::Tell;
 use crate::tcp::congestion::kernel::{HZ, LossState, segments, set_ssthresh, ticks, ticks_of};
 use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent};
 use crate::tcp::window::Window;
@@ -194,6 +195,17 @@ impl CongestionControl for Linux {
         if self.throughput.segments >= whole && round >= self.min_rtt && self.min_rtt > 0 {
             self.measure(now, round.max(1));
         }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let seconds = |ticks: u64| (ticks > 0).then_some(ticks as f64 / HZ as f64);
+        let state = HTcpState {
+            alpha: Some(self.alpha as f64 / ONE as f64),
+            beta: Some(self.beta as f64 / ONE as f64),
+            min_rtt: seconds(self.min_rtt),
+            max_rtt: seconds(self.max_rtt),
+        };
+        state.tell(tell);
     }
 }
 

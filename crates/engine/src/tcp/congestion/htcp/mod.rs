@@ -20,6 +20,15 @@ parameters! {
     }
 }
 
+inner_state! {
+    HTcpState {
+        alpha: "", "growth of the window per round trip in segments; with rules ns3 in bytes per acknowledgement";
+        beta: "", "share of the window kept after a loss";
+        min_rtt: "s", "minimum RTT";
+        max_rtt: "s", "maximum RTT, which fades at each loss";
+    }
+}
+
 variants! {
     HTcp(HTcpParameters) by Rules {
         Published(published::Published) = "published",
@@ -31,6 +40,7 @@ variants! {
 about! { HTcp:
     name: "htcp",
     aliases: ["h-tcp"],
+    state: HTcpState,
     title: "H-TCP",
     class: "loss",
     year: 2004,

@@ -2,7 +2,8 @@
 //! alpha is of segments a round trip. The share that a loss leaves has no bounds, and changes with throughput only where that
 //! has at least doubled.
 
-use super::HTcpParameters;
+use super::{HTcpParameters, HTcpState};
+use crate::inner::Tell;
 use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -72,5 +73,15 @@ impl CongestionControl for Ns3 {
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min_rtt| min_rtt.min(rtt)));
             self.max_rtt = self.max_rtt.max(rtt);
         }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let state = HTcpState {
+            alpha: Some(self.alpha),
+            beta: Some(self.beta),
+            min_rtt: self.min_rtt.map(Duration::seconds),
+            max_rtt: self.min_rtt.map(|_| self.max_rtt.seconds()),
+        };
+        state.tell(tell);
     }
 }

@@ -1,6 +1,7 @@
 //! H-TCP as in the paper and the draft: alpha and beta of exact times and throughputs.
 
-use super::HTcpParameters;
+use super::{HTcpParameters, HTcpState};
+use crate::inner::Tell;
 use crate::tcp::congestion::{Ack, CongestionControl, Growth};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -128,5 +129,15 @@ impl CongestionControl for Published {
             self.measure_rtt(rtt);
         }
         self.measure_throughput(window, ack);
+    }
+
+    fn tell_state(&self, _window: &Window, now: Time, tell: &mut Tell<'_>) {
+        let state = HTcpState {
+            alpha: Some(self.alpha(now)),
+            beta: Some(self.beta),
+            min_rtt: self.min_rtt.map(Duration::seconds),
+            max_rtt: self.min_rtt.map(|_| self.max_rtt.seconds()),
+        };
+        state.tell(tell);
     }
 }

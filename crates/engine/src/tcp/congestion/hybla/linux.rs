@@ -1,7 +1,8 @@
 //! Hybla in Linux tcp_hybla.c: each acknowledgement increases the window once, however many segments it covers, by steps
 //! of 1/128 segment. Rho is in eighths, follows the minimum of the smoothed RTT, and is also the initial window.
 
-use super::HyblaParameters;
+use super::{HyblaParameters, HyblaState};
+use crate::inner::Tell;
 use crate::tcp::congestion::kernel::{LossState, Steps, acked_segments, microseconds, segments, set_ssthresh};
 use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
@@ -99,5 +100,10 @@ impl CongestionControl for Linux {
         self.add(window, increment);
         window.cwnd = window.cwnd.min(window.ssthresh).min(self.parameters.slow_start_ceiling * window.mss);
         Some(0)
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let min_rtt = self.min_srtt.map(Duration::seconds);
+        HyblaState { rho: Some(self.rho as f64 / 8.0), min_rtt }.tell(tell);
     }
 }

@@ -15,6 +15,13 @@ parameters! {
     }
 }
 
+inner_state! {
+    HyblaState {
+        rho: "", "RTT as a multiple of the reference RTT0, at least 1";
+        min_rtt: "s", "minimum RTT; with rules linux of smoothed ones";
+    }
+}
+
 variants! {
     Hybla(HyblaParameters) by Rules {
         Published(published::Published) = "published",
@@ -25,6 +32,7 @@ variants! {
 about! { Hybla:
     name: "hybla",
     aliases: ["tcp-hybla"],
+    state: HyblaState,
     title: "TCP Hybla",
     class: "loss",
     year: 2004,

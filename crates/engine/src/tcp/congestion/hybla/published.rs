@@ -1,6 +1,7 @@
 //! Hybla as in the paper: the window grows for each byte that is credited.
 
-use super::HyblaParameters;
+use super::{HyblaParameters, HyblaState};
+use crate::inner::Tell;
 use crate::tcp::congestion::{Ack, CongestionControl, Growth};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -49,5 +50,9 @@ impl CongestionControl for Published {
         let wanted = factor * ack.credit as f64;
         self.growth.add(window, wanted.min(room));
         Some(((wanted - room).max(0.0) / factor) as u64)
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        HyblaState { rho: Some(self.rho()), min_rtt: self.min_rtt.map(Duration::seconds) }.tell(tell);
     }
 }

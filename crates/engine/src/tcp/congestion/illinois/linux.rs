@@ -1,7 +1,8 @@
 //! TCP Illinois in Linux tcp_illinois.c: alpha in 1/128 and beta in 1/64, from RTTs of every acknowledgement, those
 //! during recovery included, so that the queue of an overshoot is the maximum delay from then on.
 
-use super::IllinoisParameters;
+use super::{IllinoisParameters, IllinoisState};
+use crate::inner::Tell;
 use crate::tcp::congestion::kernel::{microseconds, segments, set_ssthresh};
 use crate::tcp::congestion::{Ack, CongestionControl, Delivery, Needs};
 use crate::tcp::window::Window;
@@ -139,6 +140,17 @@ impl CongestionControl for Linux {
 
     fn needs(&self) -> Needs {
         Needs { deliveries: true, ..Needs::default() }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let of = |microseconds: u64| (self.max_rtt > 0).then_some(microseconds as f64 / 1e6);
+        let state = IllinoisState {
+            alpha: Some(self.alpha as f64 / RENO_ALPHA as f64),
+            beta: Some(self.beta as f64 / f64::from(1_u32 << BETA_SHIFT)),
+            base_rtt: of(self.min_rtt),
+            max_rtt: of(self.max_rtt),
+        };
+        state.tell(tell);
     }
 }
 

@@ -20,6 +20,15 @@ parameters! {
     }
 }
 
+inner_state! {
+    IllinoisState {
+        alpha: "segments", "growth of the window per round trip";
+        beta: "", "decrease on loss, as a share of the window";
+        base_rtt: "s", "minimum RTT";
+        max_rtt: "s", "maximum RTT";
+    }
+}
+
 variants! {
     Illinois(IllinoisParameters) by Rules {
         Published(published::Published) = "published",
@@ -29,6 +38,7 @@ variants! {
 
 about! { Illinois:
     name: "illinois",
+    state: IllinoisState,
     title: "TCP Illinois",
     class: "hybrid",
     year: 2006,

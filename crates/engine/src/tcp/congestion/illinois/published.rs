@@ -1,6 +1,7 @@
 //! Illinois as in the paper: alpha and beta follow the delay exactly, RTTs during recovery left out.
 
-use super::IllinoisParameters;
+use super::{IllinoisParameters, IllinoisState};
+use crate::inner::Tell;
 use crate::tcp::congestion::{Ack, CongestionControl, Growth};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -117,5 +118,15 @@ impl CongestionControl for Published {
             self.end_round(window);
             self.round = Round { end: ack.nxt, ..Round::default() };
         }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let state = IllinoisState {
+            alpha: Some(self.alpha),
+            beta: Some(self.beta),
+            base_rtt: self.min_rtt.map(Duration::seconds),
+            max_rtt: self.min_rtt.map(|_| self.max_rtt.seconds()),
+        };
+        state.tell(tell);
     }
 }

@@ -4,6 +4,8 @@
 //! is estimated at more than 1000 ticks a second, TSval counts nothing, and the delay is 2^32 less TSecr. In ns-3's tcp-lp.cc, which
 //! follows it, there is no rate: a delay is the difference of the timestamps, and one at the threshold indicates nothing.
 
+use super::LpState;
+use crate::inner::flag;
 use crate::tcp::congestion::kernel::segments;
 use crate::tcp::congestion::{Ack, Delivery, Timestamps};
 use crate::tcp::window::Window;
@@ -63,6 +65,17 @@ impl Clock {
     /// Whether an inference phase goes on.
     pub fn is_within_inference(&self) -> bool {
         self.is_within_inference
+    }
+
+    /// What it tells of the inner state.
+    pub fn state(&self) -> LpState {
+        let seconds = |milliseconds: u32| self.least.map(|_| f64::from(milliseconds) / 1_000.0);
+        LpState {
+            phase: Some(flag(self.is_within_inference)),
+            smoothed_delay: seconds(self.smoothed >> DELAY_SHIFT),
+            min_delay: self.least.and_then(seconds),
+            max_delay: seconds(self.great),
+        }
     }
 
     /// tcp_lp_remote_hz_estimator.

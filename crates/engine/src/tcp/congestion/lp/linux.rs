@@ -2,6 +2,7 @@
 
 use super::LpParameters;
 use super::clock::Clock;
+use crate::inner::Tell;
 use crate::tcp::congestion::kernel::{Steps, acked_segments, segments, set_ssthresh};
 use crate::tcp::congestion::{Ack, CongestionControl, Delivery, Needs};
 use crate::tcp::window::Window;
@@ -60,6 +61,10 @@ impl CongestionControl for Linux {
 
     fn needs(&self) -> Needs {
         Needs { one_way_delay: true, deliveries: true, ..Needs::default() }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        self.clock.state().tell(tell);
     }
 }
 

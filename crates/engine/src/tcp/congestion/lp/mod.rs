@@ -16,6 +16,15 @@ parameters! {
     }
 }
 
+inner_state! {
+    LpState {
+        phase: "", "whether an inference phase goes on", of ["growth", "inference"];
+        smoothed_delay: "s", "smoothed one-way delay (d); with the rules linux and ns3 of timestamps";
+        min_delay: "s", "minimum one-way delay (d_min)";
+        max_delay: "s", "maximum one-way delay, the second-largest (d_max)";
+    }
+}
+
 variants! {
     Lp(LpParameters) by Rules {
         Published(published::Published) = "published",
@@ -27,6 +36,7 @@ variants! {
 about! { Lp:
     name: "lp",
     aliases: ["tcp-lp"],
+    state: LpState,
     title: "TCP-LP",
     class: "delay",
     year: 2003,

@@ -2,6 +2,7 @@
 
 use super::LpParameters;
 use super::clock::Clock;
+use crate::inner::Tell;
 use crate::tcp::congestion::newreno::AdditiveIncrease;
 use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
 use crate::tcp::window::Window;
@@ -49,5 +50,9 @@ impl CongestionControl for Ns3 {
 
     fn needs(&self) -> Needs {
         Needs { one_way_delay: true, deliveries: true, ..Needs::default() }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        self.clock.state().tell(tell);
     }
 }

@@ -1,6 +1,7 @@
 //! TCP-LP as in the paper, of delays that the receiver reports.
 
-use super::LpParameters;
+use super::{LpParameters, LpState};
+use crate::inner::{Tell, flag};
 use crate::tcp::congestion::newreno::AdditiveIncrease;
 use crate::tcp::congestion::{Ack, CongestionControl, Needs};
 use crate::tcp::window::Window;
@@ -88,5 +89,15 @@ impl CongestionControl for Published {
 
     fn needs(&self) -> Needs {
         Needs { one_way_delay: true, ..Needs::default() }
+    }
+
+    fn tell_state(&self, _window: &Window, now: Time, tell: &mut Tell<'_>) {
+        let state = LpState {
+            phase: Some(flag(now < self.inference_ends)),
+            smoothed_delay: self.delays.map(|delays| delays.smoothed),
+            min_delay: self.delays.map(|delays| delays.least),
+            max_delay: self.delays.map(|delays| delays.great),
+        };
+        state.tell(tell);
     }
 }

@@ -2,8 +2,9 @@
 //! reductions move; cwnd follows it by a segment with each acknowledgement. Of up to four segments, the rate is what they move, and
 //! the window follows the rate.
 
-use super::PragueParameters;
 use super::kernel::{self, LEAST, ONE, Share, UNIT, eighths};
+use super::{PragueParameters, PragueState};
+use crate::inner::Tell;
 use crate::tcp::congestion::kernel::segments;
 use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
 use crate::tcp::window::Window;
@@ -238,5 +239,9 @@ impl CongestionControl for Linux {
 
     fn needs(&self) -> Needs {
         kernel::needs()
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        PragueState { alpha: Some(self.alpha()), rounds: Some(self.share.rounds as f64) }.tell(tell);
     }
 }

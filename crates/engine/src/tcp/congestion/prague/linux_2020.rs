@@ -1,8 +1,9 @@
 //! TCP Prague as in L4STeam/linux of August 2020, version 0.5 of net/ipv4/tcp_prague.c: reductions and growth are collected, and
 //! move the window by a segment with an acknowledgement once they come to one.
 
-use super::PragueParameters;
 use super::kernel::{self, LEAST, ONE, Share, UNIT};
+use super::{PragueParameters, PragueState};
+use crate::inner::Tell;
 use crate::tcp::congestion::kernel::segments;
 use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
 use crate::tcp::window::Window;
@@ -122,5 +123,9 @@ impl CongestionControl for Linux2020 {
 
     fn needs(&self) -> Needs {
         kernel::needs()
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        PragueState { alpha: Some(self.alpha()), rounds: Some(self.share.rounds as f64) }.tell(tell);
     }
 }

@@ -21,6 +21,13 @@ parameters! {
     }
 }
 
+inner_state! {
+    PragueState {
+        alpha: "", "estimated share of marked bytes, 0 to 1";
+        rounds: "", "round trips since slow start, up to the transition and further with the rules of Linux";
+    }
+}
+
 variants! {
     Prague(PragueParameters) by Rules {
         Published(published::Published) = "published",
@@ -32,6 +39,7 @@ variants! {
 about! { Prague:
     name: "prague",
     aliases: ["tcp_prague"],
+    state: PragueState,
     title: "TCP Prague",
     class: "marks",
     year: 2024,

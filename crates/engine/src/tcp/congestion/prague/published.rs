@@ -1,6 +1,7 @@
 //! Prague as its draft has it, with a window of bytes.
 
-use super::PragueParameters;
+use super::{PragueParameters, PragueState};
+use crate::inner::Tell;
 use crate::tcp::congestion::dctcp::MarkedShare;
 use crate::tcp::congestion::growth::Growth;
 use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Needs};
@@ -106,5 +107,9 @@ impl CongestionControl for Published {
 
     fn needs(&self) -> Needs {
         Needs { ecn: Some(Codepoint::Ect1), pacing: true, growth_beside_marks: true, ..Needs::default() }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        PragueState { alpha: Some(self.alpha()), rounds: Some(self.rounds as f64) }.tell(tell);
     }
 }

@@ -16,6 +16,13 @@ parameters! {
     }
 }
 
+inner_state! {
+    VegasState {
+        base_rtt: "s", "minimum RTT (BaseRTT)";
+        diff: "segments", "segments of the window in the queue, by the RTTs of the round trip so far (Diff); not with rules ns2";
+    }
+}
+
 variants! {
     Vegas(VegasParameters) by Rules {
         Published(published::Published) = "published",
@@ -27,6 +34,7 @@ variants! {
 about! { Vegas:
     name: "vegas",
     aliases: ["tcp-vegas"],
+    state: VegasState,
     title: "Vegas",
     class: "delay",
     year: 1995,

@@ -1,6 +1,7 @@
 //! Vegas as ns-2.35 has it: tcp/tcp-vegas.cc, VegasTcpAgent::recv.
 
-use super::VegasParameters;
+use super::{VegasParameters, VegasState};
+use crate::inner::Tell;
 use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -121,5 +122,9 @@ impl CongestionControl for Ns2 {
         }
         self.grow(window);
         Some(0)
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        VegasState { base_rtt: self.base.map(Duration::seconds), diff: None }.tell(tell);
     }
 }

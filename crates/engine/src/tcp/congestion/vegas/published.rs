@@ -1,11 +1,12 @@
 //! Vegas as in the paper, with the deviations of Linux and ns-3; by the rules of Linux, with all of Linux's.
 
-use super::{Rules, VegasParameters, linux};
+use super::{Rules, VegasParameters, VegasState, linux};
+use crate::inner::Tell;
 use crate::tcp::congestion::newreno::AdditiveIncrease;
 use crate::tcp::congestion::round_trips::{RoundEnd, RoundTrip, RoundTrips};
 use crate::tcp::congestion::{Ack, CongestionControl};
 use crate::tcp::window::Window;
-use crate::time::Time;
+use crate::time::{Duration, Time};
 
 control! {
     Published(VegasParameters as parameters) {
@@ -102,5 +103,11 @@ impl CongestionControl for Published {
             }
         }
         if self.doubling { None } else { Some(0) }
+    }
+
+    fn tell_state(&self, window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let segments = window.cwnd / window.mss;
+        let diff = self.round_trips.so_far().map(|round_trip| self.backlog(segments, round_trip) as f64);
+        VegasState { base_rtt: self.round_trips.min_rtt().map(Duration::seconds), diff }.tell(tell);
     }
 }

@@ -2,7 +2,8 @@
 //! path the window grows at every other time that its segments have been acknowledged, and the acknowledgement that finds
 //! them does not count. It is Reno in any state but Open.
 
-use super::VenoParameters;
+use super::{VenoParameters, VenoState};
+use crate::inner::Tell;
 use crate::tcp::congestion::kernel::{LossState, Steps, acked_segments, microseconds, segments, set_ssthresh};
 use crate::tcp::congestion::{Ack, CongestionControl, Delivery, Needs};
 use crate::tcp::window::Window;
@@ -118,5 +119,10 @@ impl CongestionControl for Linux {
 
     fn needs(&self) -> Needs {
         Needs { deliveries: true, ..Needs::default() }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let base_rtt = (self.least < u64::MAX).then_some(self.least as f64 / 1e6);
+        VenoState { base_rtt, backlog: Some(self.backlog as f64 / 2.0) }.tell(tell);
     }
 }

@@ -13,6 +13,13 @@ parameters! {
     }
 }
 
+inner_state! {
+    VenoState {
+        base_rtt: "s", "minimum RTT";
+        backlog: "segments", "segments of the window in the queue, by the latest RTT (N)";
+    }
+}
+
 variants! {
     Veno(VenoParameters) by Rules {
         Published(published::Published) = "published",
@@ -23,6 +30,7 @@ variants! {
 
 about! { Veno:
     name: "veno",
+    state: VenoState,
     title: "TCP Veno",
     class: "hybrid",
     year: 2003,

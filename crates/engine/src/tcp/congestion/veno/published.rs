@@ -1,6 +1,7 @@
 //! Veno as in the paper, and as ns-3 has it, which grows as Reno on a congested path too.
 
-use super::{Rules, VenoParameters};
+use super::{Rules, VenoParameters, VenoState};
+use crate::inner::Tell;
 use crate::tcp::congestion::{Ack, CongestionControl, Growth};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -49,5 +50,9 @@ impl CongestionControl for Published {
             self.min_rtt = Some(min_rtt);
             self.backlog = window.segments() * (1.0 - min_rtt.seconds() / rtt.seconds());
         }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        VenoState { base_rtt: self.min_rtt.map(Duration::seconds), backlog: Some(self.backlog) }.tell(tell);
     }
 }

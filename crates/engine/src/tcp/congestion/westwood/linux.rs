@@ -1,7 +1,8 @@
 //! Westwood+ as in Linux: tcp_westwood.c. Bandwidth is measured on every acknowledgement, also in recovery, and becomes the
 //! window when recovery ends. Times are in milliseconds (jiffies), data in bytes.
 
-use super::WestwoodParameters;
+use super::{WestwoodParameters, WestwoodState};
+use crate::inner::Tell;
 use crate::tcp::congestion::newreno::AdditiveIncrease;
 use crate::tcp::congestion::{Ack, CongestionControl, CongestionEvent, Delivery, Needs};
 use crate::tcp::window::Window;
@@ -140,6 +141,12 @@ impl CongestionControl for Linux {
 
     fn needs(&self) -> Needs {
         Needs { deliveries: true, ..Needs::default() }
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let bwe = (self.twice > 0).then_some(8_000.0 * self.twice as f64);
+        let min_rtt = (!self.restarts_rtt_min).then_some(self.rtt_min as f64 / 1_000.0);
+        WestwoodState { bwe, min_rtt }.tell(tell);
     }
 }
 

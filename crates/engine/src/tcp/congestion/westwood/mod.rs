@@ -16,6 +16,13 @@ parameters! {
     }
 }
 
+inner_state! {
+    WestwoodState {
+        bwe: "bit/s", "estimated bandwidth, of payload (BWE)";
+        min_rtt: "s", "minimum RTT (RTTmin)";
+    }
+}
+
 variants! {
     Westwood(WestwoodParameters) by Rules {
         Published(published::Published) = "published",
@@ -26,6 +33,7 @@ variants! {
 about! { Westwood:
     name: "westwood",
     aliases: ["westwood+", "westwoodplus"],
+    state: WestwoodState,
     title: "TCP Westwood+",
     class: "hybrid",
     year: 2004,

@@ -1,6 +1,7 @@
 //! Westwood+ as in the papers: bandwidth is measured outside recovery, and a loss reduces the window at once.
 
-use super::WestwoodParameters;
+use super::{WestwoodParameters, WestwoodState};
+use crate::inner::Tell;
 use crate::tcp::congestion::{Ack, CongestionControl, Growth};
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
@@ -74,5 +75,10 @@ impl CongestionControl for Published {
             self.filter(bytes as f64 / time.seconds());
         }
         self.sample = Some(Sample { start: ack.now, bytes: 0 });
+    }
+
+    fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
+        let bwe = self.estimate.map(|estimate| 8.0 * estimate.twice);
+        WestwoodState { bwe, min_rtt: self.min_rtt.map(Duration::seconds) }.tell(tell);
     }
 }
