@@ -3,6 +3,7 @@
 use std::{mem, ptr};
 
 use sojourn_engine::failure::Failure;
+use sojourn_engine::inner::Tell;
 use sojourn_engine::packet::LoadFactor;
 use sojourn_engine::random::Random;
 use sojourn_engine::tcp::congestion::{
@@ -18,10 +19,12 @@ use crate::interface::{self, Control, NONE};
 use crate::queue::Numbers;
 use crate::recorded::{Recorded, Recorder};
 use crate::recorder::Handle;
+use crate::shown::ShownMembers;
 
 #[derive(Debug)]
 pub struct NativeControl {
     table: Control,
+    shown: ShownMembers,
     file: String,
     /// With the parameters, and nothing else yet.
     initial: State,
@@ -41,8 +44,8 @@ unsafe impl Sync for NativeControl {}
 
 impl NativeControl {
     pub fn new(table: Control, file: String, state: State, failure: Failure, recorded: Recorded) -> NativeControl {
-        let initial = state.clone();
-        NativeControl { table, file, initial, state, random: None, failure, recorded, recorder: None }
+        let (initial, shown) = (state.clone(), ShownMembers::new(table.shows));
+        NativeControl { table, shown, file, initial, state, random: None, failure, recorded, recorder: None }
     }
 
     /// A hook is about to be called.
@@ -202,6 +205,10 @@ impl PluginControl for NativeControl {
             random: !self.table.draws.is_null(),
             common_random: false,
         }
+    }
+
+    fn tell_state(&self, tell: &mut Tell<'_>) {
+        self.shown.tell(&self.state, tell);
     }
 
     fn complaint(&self, hook: &str, what: &str) -> String {

@@ -65,13 +65,14 @@ fn value(parameter: &Parameter, value: f64) -> Value {
     }
 }
 
-/// What is declared, as JSON.
+/// What is declared, as JSON, with the inner state that is shown.
 pub fn describe(
     title: *const c_char,
     source: *const c_char,
     draws: *const c_char,
     parameters: *const Parameter,
     state_bytes: u64,
+    state: Value,
 ) -> Result<Value, String> {
     let mut described = Vec::new();
     for parameter in listed(parameters) {
@@ -104,6 +105,7 @@ pub fn describe(
         "source": text(source).unwrap_or_default(),
         "random": text(draws),
         "parameters": described,
+        "state": state,
     }))
 }
 

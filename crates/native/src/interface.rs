@@ -33,6 +33,19 @@ pub struct Parameter {
     pub offset: u64,
 }
 
+/// A member of the state that is shown: see `struct sojourn_value`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ShownMember {
+    pub name: *const c_char,
+    pub unit: *const c_char,
+    pub meaning: *const c_char,
+    pub phases: *const *const c_char,
+    pub kind: u32,
+    pub bytes: u32,
+    pub offset: u64,
+}
+
 #[repr(C)]
 #[derive(Debug)]
 pub struct RandomNumbers {
@@ -146,14 +159,17 @@ pub struct Control {
     /// In the order of [`Hook`], whose later ones are behind `take_recorder`.
     pub hooks: [Option<AnyHook>; EARLIER],
     pub take_recorder: Option<unsafe extern "C" fn(State, *mut Recorder)>,
-    pub later_hooks: [Option<AnyHook>; Hook::ALL.len() - EARLIER],
+    pub later_hooks: [Option<AnyHook>; LATER],
+    pub shows: *const ShownMember,
 }
 
 /// A hook, whose arguments [`Hook`] knows.
 pub type AnyHook = unsafe extern "C" fn();
 
-/// How many hooks are before `take_recorder`.
+/// How many hooks are before `take_recorder`, and behind it. A hook that is added has its place behind all members.
 const EARLIER: usize = 9;
+const LATER: usize = 2;
+const _: () = assert!(EARLIER + LATER == Hook::ALL.len());
 
 #[repr(C)]
 pub struct Packet {
@@ -195,6 +211,7 @@ pub struct Queue {
     pub release: Option<unsafe extern "C" fn(State, *const Packet, u64, *const QueueView) -> u32>,
     pub on_timer: Option<unsafe extern "C" fn(State, *const QueueView)>,
     pub take_recorder: Option<unsafe extern "C" fn(State, *mut Recorder)>,
+    pub shows: *const ShownMember,
 }
 
 /// Copies what a library defines. What an earlier version of the interface lacks is zero.

@@ -10,6 +10,7 @@ mod interface;
 mod queue;
 mod recorded;
 mod recorder;
+mod shown;
 
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,14 +43,15 @@ pub fn enter<T>(hook: impl FnOnce() -> T) -> T {
     answer
 }
 
-/// Describes the congestion control at an address: title, source, what it draws and its parameters.
+/// Describes the congestion control at an address: title, source, what it draws, its parameters and what it shows.
 ///
 /// # Safety
 /// `address` must be that of a `struct sojourn_congestion_control` in a library that stays open.
 pub unsafe fn describe_control(address: usize) -> Result<Value, String> {
     let table = unsafe { Control::read(address) }?;
     table.check()?;
-    declared::describe(table.title, table.source, table.draws, table.parameters, table.state_bytes)
+    let state = shown::describe(table.shows, table.state_bytes)?;
+    declared::describe(table.title, table.source, table.draws, table.parameters, table.state_bytes, state)
 }
 
 /// Describes the queue discipline at an address; see [`describe_control`].
@@ -59,7 +61,8 @@ pub unsafe fn describe_control(address: usize) -> Result<Value, String> {
 pub unsafe fn describe_queue(address: usize) -> Result<Value, String> {
     let table = unsafe { Queue::read(address) }?;
     table.check()?;
-    declared::describe(table.title, table.source, table.draws, table.parameters, table.state_bytes)
+    let state = shown::describe(table.shows, table.state_bytes)?;
+    declared::describe(table.title, table.source, table.draws, table.parameters, table.state_bytes, state)
 }
 
 /// The congestion control at an address, with parameters. `file` is what complaints call it; its flows record into `recorded`.
@@ -75,6 +78,7 @@ pub unsafe fn control(
 ) -> Result<Box<dyn PluginControl>, String> {
     let table = unsafe { Control::read(address) }?;
     table.check()?;
+    shown::describe(table.shows, table.state_bytes)?;
     let state = declared::state(table.parameters, table.state_bytes, parameters)?;
     Ok(Box::new(NativeControl::new(table, file.to_owned(), state, failure, recorded)))
 }
@@ -92,6 +96,7 @@ pub unsafe fn queue(
 ) -> Result<Box<dyn PluginQueue>, String> {
     let table = unsafe { Queue::read(address) }?;
     table.check()?;
+    shown::describe(table.shows, table.state_bytes)?;
     let state = declared::state(table.parameters, table.state_bytes, parameters)?;
     Ok(Box::new(NativeQueue::new(table, file.to_owned(), state, failure, recorder)))
 }

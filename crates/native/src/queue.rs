@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 use sojourn_engine::failure::Failure;
+use sojourn_engine::inner::Tell;
 use sojourn_engine::queue::{PluginQueue, Seen, Verdict, View};
 use sojourn_engine::random::Random;
 use sojourn_engine::time::{Duration, Time};
@@ -14,6 +15,7 @@ use crate::enter;
 use crate::interface::{self, Queue, RandomNumbers};
 use crate::recorded::Recorder;
 use crate::recorder::Handle;
+use crate::shown::ShownMembers;
 
 /// A random stream as the interface has it.
 #[repr(C)]
@@ -41,6 +43,7 @@ impl Numbers {
 #[derive(Debug)]
 pub struct NativeQueue {
     table: Queue,
+    shown: ShownMembers,
     file: String,
     state: State,
     draws: bool,
@@ -63,7 +66,8 @@ impl NativeQueue {
             // SAFETY: as of every hook, what is passed is what the interface says, and lives longer than the call.
             enter(|| unsafe { init(state.pointer()) });
         }
-        NativeQueue { draws: !table.draws.is_null(), table, file, state, failure, recorder }
+        let shown = ShownMembers::new(table.shows);
+        NativeQueue { draws: !table.draws.is_null(), shown, table, file, state, failure, recorder }
     }
 
     /// A hook is about to be called.
@@ -186,6 +190,10 @@ impl PluginQueue for NativeQueue {
         self.at("on_timer", Some(now));
         // SAFETY: see `new`.
         enter(|| unsafe { hook(self.state.pointer(), &raw const view) });
+    }
+
+    fn tell_state(&self, tell: &mut Tell<'_>) {
+        self.shown.tell(&self.state, tell);
     }
 
     fn complaint(&self, hook: &str, what: &str) -> String {

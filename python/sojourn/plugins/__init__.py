@@ -6,7 +6,7 @@ docs/your-own-algorithm.md has the rest.
 """
 
 from sojourn._engine import Ack, Delivery, Event, Growth, LostSegment, Packet, QueueView, Random, RateSample, Window
-from sojourn.plugins.declaring import boolean, choice, duration, integer, number, rate, size
+from sojourn.plugins.declaring import boolean, choice, duration, integer, number, rate, size, state
 from sojourn.plugins.hooks import DROP, MARK, PASS, CongestionControl, Queue
 
 __all__ = [
@@ -32,4 +32,5 @@ __all__ = [
     "number",
     "rate",
     "size",
+    "state",
 ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from sojourn import _engine
 from sojourn.catalogue import Algorithm, Parameter
 from sojourn.errors import CompilationFailed
 from sojourn.plugins import processes
@@ -17,6 +18,13 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 #: Keys of a scenario that are no parameters.
 TAKEN = {"name", "file", "linux", "slow_start", "limit"}
+
+
+#: What Sojourn's own samples are called.
+SAMPLES = {name for frame in ("queue_series", "flow_series") for name, *_ in _engine.columns()[frame]}
+
+#: The most values of an inner state that a file may show, which the estimate of a run's memory counts on.
+MOST_SHOWN = 16
 
 
 @dataclass(frozen=True)
@@ -57,7 +65,22 @@ def _algorithm(source: Source, data: dict[str, Any] | None) -> Algorithm | None:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ValueError(f"{source.file}: parameter {twice}: declared twice")
+    _check_state(source, algorithm)
     return algorithm
+
+
+def _check_state(source: Source, algorithm: Algorithm) -> None:
+    """Whether the values of the inner state can be told apart, from each other and from Sojourn's own samples."""
+    shown = [value.name for value in algorithm.state]
+    if len(shown) > MOST_SHOWN:
+        raise ValueError(f"{source.file}: shows {len(shown)} values of its state; at most {MOST_SHOWN} are allowed")
+    for name in shown:
+        if not NAME.fullmatch(name):
+            raise ValueError(f"{source.file}: value {name}: its name may have letters, digits and underscores")
+        if name in SAMPLES:
+            raise ValueError(f"{source.file}: value {name}: its name is that of one of Sojourn's own samples")
+        if shown.count(name) > 1:
+            raise ValueError(f"{source.file}: value {name}: declared twice")
 
 
 def _fault(parameter: Parameter) -> str | None:

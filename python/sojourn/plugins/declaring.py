@@ -1,8 +1,9 @@
-"""Parameters as a file in Python declares them: attributes of its class, with default, bounds and meaning.
+"""Parameters as a file in Python declares them: attributes of its class, with default, bounds and meaning; and its inner state.
 
 An instance has the values instead: numbers as they are, durations in seconds, sizes in bytes, rates in bits per second.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -39,6 +40,27 @@ class Declaration:
     def seen(self, value: Any) -> Any:
         """A value in base units as hooks see it."""
         return value / units.PICOSECONDS if self.kind == IN_SECONDS else value
+
+
+@dataclass(frozen=True)
+class ShownAttribute:
+    """An attribute of a class's instances that they show as their inner state."""
+
+    doc: str
+    unit: str
+    phases: tuple[str, ...]
+
+    def described(self, name: str) -> dict[str, Any]:
+        """The value as the catalogue has it."""
+        return {"name": name, "unit": self.unit, "doc": self.doc, "phases": self.phases or None}
+
+
+def state(doc: str = "", *, unit: str = "", phases: Sequence[str] = ()) -> Any:
+    """A value of the inner state: what an instance has in this attribute, None at first, is sampled where a scenario asks for it.
+
+    It is a number, None while it is not known, or one of ``phases``.
+    """
+    return ShownAttribute(doc, unit, tuple(phases))
 
 
 def number(default: float, *, least: float | None = None, most: float | None = None, doc: str = "", source: str = "") -> float:

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from sojourn import _engine
 from sojourn.errors import within
 from sojourn.plugins.compiler import compiled
-from sojourn.plugins.declaring import Declaration
+from sojourn.plugins.declaring import Declaration, ShownAttribute
 from sojourn.plugins.hooks import CongestionControl, Queue, defined
 from sojourn.plugins.source import Source, library, of_json
 
@@ -27,6 +27,9 @@ COMPLAINT_SYMBOL = "sojourn_complaint"
 
 #: What instances are told besides their parameters; it would hide parameters of these names.
 TOLD = ("flow", "link", "random")
+
+
+DeclaredT = TypeVar("DeclaredT")
 
 
 class NeverReturned(BaseException):
@@ -156,7 +159,14 @@ class PythonFile:
                 parameters.append(declaration.described(name))
         lines = (kind.__doc__ or "").strip().splitlines()
         title = kind.title or (lines[0].rstrip(".") if lines else kind.__name__)
-        return {"title": title, "source": kind.source, "random": kind.draws, "parameters": parameters}
+        state = [shown.described(name) for name, shown in _declared(kind, ShownAttribute).items()]
+        return {"title": title, "source": kind.source, "random": kind.draws, "parameters": parameters, "state": state}
+
+    def shown(self, kind: str) -> list[tuple[str, tuple[str, ...] | None]]:
+        """The attributes that a class shows as its inner state, and the phases of those that are phases."""
+        owner = self._control if kind == "control" else self._queue
+        shown = _declared(owner, ShownAttribute) if owner is not None else {}
+        return [(name, attribute.phases or None) for name, attribute in shown.items()]
 
     def place(self, kind: str, hook: str | None = None) -> str:
         """Where a class, or a hook of it, is defined: ``mine.py:12``."""
@@ -178,10 +188,15 @@ class PythonFile:
 
 def declarations(kind: type) -> dict[str, Declaration]:
     """The parameters that a class and those that it extends declare, in order."""
-    found: dict[str, Declaration] = {}
+    return _declared(kind, Declaration)
+
+
+def _declared(kind: type, sought: type[DeclaredT]) -> dict[str, DeclaredT]:
+    """The attributes of this kind that a class and those that it extends declare, in order."""
+    found: dict[str, DeclaredT] = {}
     for each in reversed(kind.__mro__):
         for name, value in vars(each).items():
-            if isinstance(value, Declaration):
+            if isinstance(value, sought):
                 found[name] = value
             else:
                 found.pop(name, None)
@@ -195,6 +210,8 @@ def _instance(kind: type[Any] | None, parameters: str, random: object, recorder:
     values: Mapping[str, Any] = json.loads(parameters)
     for name, declaration in declarations(kind).items():
         setattr(made, name, declaration.seen(values[name]))
+    for name in _declared(kind, ShownAttribute):
+        setattr(made, name, None)
     if random is not None:
         made.random = random
     made._recorder = recorder

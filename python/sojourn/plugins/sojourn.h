@@ -111,6 +111,31 @@ static inline void sojourn_record(struct sojourn_recorder *recorder, const char 
 	recorder->record(recorder, name, value);
 }
 
+/* A value of the inner state: a member that is looked at where a scenario asks for it (flow_state, queue_state). Nothing is called. */
+struct sojourn_value {
+	const char *name;
+	const char *unit; /* of a number or an integer; the others have theirs */
+	const char *meaning;
+	const char *const *phases; /* of SOJOURN_SHOW_PHASE, their names from 0 on, up to NULL; else NULL */
+	uint32_t kind;             /* enum sojourn_kind */
+	uint32_t bytes;            /* size of the state's member */
+	uint64_t offset;           /* its place in the state */
+};
+
+#define SOJOURN_SHOW_(type, member, kind, unit, phases, meaning) \
+	{ #member, unit, meaning, phases, kind, sizeof(((type *)0)->member), offsetof(type, member) }
+
+/* Each names a member of the state: a double, or a uint64_t in the unit of its kind. A duration that is SOJOURN_NONE is not known. */
+#define SOJOURN_SHOW_NUMBER(type, member, unit, meaning) SOJOURN_SHOW_(type, member, SOJOURN_KIND_NUMBER, unit, NULL, meaning)
+#define SOJOURN_SHOW_INTEGER(type, member, unit, meaning) SOJOURN_SHOW_(type, member, SOJOURN_KIND_INTEGER, unit, NULL, meaning)
+#define SOJOURN_SHOW_BOOLEAN(type, member, meaning) SOJOURN_SHOW_(type, member, SOJOURN_KIND_BOOLEAN, "", NULL, meaning)
+#define SOJOURN_SHOW_DURATION(type, member, meaning) SOJOURN_SHOW_(type, member, SOJOURN_KIND_DURATION, "s", NULL, meaning)
+#define SOJOURN_SHOW_SIZE(type, member, meaning) SOJOURN_SHOW_(type, member, SOJOURN_KIND_SIZE, "B", NULL, meaning)
+#define SOJOURN_SHOW_RATE(type, member, meaning) SOJOURN_SHOW_(type, member, SOJOURN_KIND_RATE, "bit/s", NULL, meaning)
+/* The number of one of several phases, such as static const char *const phases[] = {"startup", "drain", NULL}. */
+#define SOJOURN_SHOW_PHASE(type, member, phases, meaning) SOJOURN_SHOW_(type, member, SOJOURN_KIND_INTEGER, "", phases, meaning)
+#define SOJOURN_SHOW_END { NULL, NULL, NULL, NULL, SOJOURN_KIND_END, 0, 0 }
+
 /* ---- Congestion control ---- */
 
 struct sojourn_window {
@@ -280,6 +305,7 @@ struct sojourn_congestion_control {
 	void (*on_idle)(void *state, struct sojourn_window *window, sojourn_time idle, sojourn_time now);
 	/* Called once the handshake has given a smoothed round-trip time, or 0 if it gave none; may set the first window. */
 	void (*on_established)(void *state, struct sojourn_window *window, sojourn_time srtt, sojourn_time now);
+	const struct sojourn_value *shows; /* its inner state; ends with SOJOURN_SHOW_END; may be NULL */
 };
 
 /* ---- Queue discipline ---- */
@@ -335,6 +361,7 @@ struct sojourn_queue {
 	void (*on_timer)(void *state, const struct sojourn_queue_view *view);
 	/* Called once for each queue, before init: where it records values, and its link. */
 	void (*take_recorder)(void *state, struct sojourn_recorder *recorder);
+	const struct sojourn_value *shows; /* its inner state; ends with SOJOURN_SHOW_END; may be NULL */
 };
 
 /* ---- What a file defines ---- */

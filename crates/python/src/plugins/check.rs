@@ -4,6 +4,7 @@
 
 use pyo3::prelude::*;
 use serde_json::Value;
+use sojourn_engine::inner::Tell;
 use sojourn_engine::packet::{OptionsHandle, Packet, flags};
 use sojourn_engine::plugin::Plugins;
 use sojourn_engine::queue::{Context, Limit, Outcome, PluginDiscipline, QueueDiscipline};
@@ -37,7 +38,7 @@ struct Pass {
     /// What is wrong, if anything is.
     fault: Option<String>,
     /// What the hooks had made of each event.
-    answers: Vec<[u64; 4]>,
+    answers: Vec<[u64; 5]>,
     /// The widest window, in bytes.
     widest: u64,
 }
@@ -75,15 +76,27 @@ pub fn exercise_control(plugin: Bound<'_, PyAny>, parameters: &str, seed: u64) -
         let mut answers = Vec::new();
         for event in 0..EVENTS {
             let fault = sender.event();
+            let told = digest(|tell| sender.control.tell_state(&sender.window, sender.now, tell));
             let failed = loaded.failure().get().map(str::to_owned);
             if let Some(fault) = failed.or_else(|| fault.map(|what| control.complaint("on_congestion", &what))) {
                 let fault = Some(format!("{fault} (event {event} of seed {seed})"));
                 return Ok(Pass { fault, answers, widest: sender.widest });
             }
-            answers.push([sender.window.cwnd, sender.window.ssthresh, sender.pace, sender.quantum]);
+            answers.push([sender.window.cwnd, sender.window.ssthresh, sender.pace, sender.quantum, told]);
         }
         Ok(Pass { fault: None, answers, widest: sender.widest })
     })
+}
+
+/// A number that tells inner states apart.
+fn digest(ask: impl FnOnce(&mut Tell<'_>)) -> u64 {
+    let mut digest = 0u64;
+    ask(&mut |name, value| {
+        for bits in name.bytes().map(u64::from).chain([value.to_bits()]) {
+            digest = (digest.rotate_left(5) ^ bits).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        }
+    });
+    digest
 }
 
 /// A sender of whom only the window is real.
@@ -294,12 +307,13 @@ pub fn exercise_queue(plugin: Bound<'_, PyAny>, parameters: &str, seed: u64) -> 
             }
             dropped += outcome.dropped.len() as u64;
             outcome.dropped.clear();
+            let told = digest(|tell| queue.tell_state(now, tell));
             if let Some(complaint) = loaded.failure().get() {
                 pass.fault = Some(format!("{complaint} (event {event} of seed {seed})"));
                 return Ok(pass);
             }
             let (number, flags) = sent.map_or((0, 0), |sent| (sent.packet.number, sent.packet.flags.into()));
-            pass.answers.push([number, flags, dropped, queue.packets()]);
+            pass.answers.push([number, flags, dropped, queue.packets(), told]);
             assert_eq!(arrived, left + dropped + queue.packets(), "packets are conserved");
         }
         Ok(pass)

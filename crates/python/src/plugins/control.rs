@@ -5,6 +5,7 @@ use std::fmt;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyTuple};
 use sojourn_engine::failure::Failure;
+use sojourn_engine::inner::Tell;
 use sojourn_engine::random::Random;
 use sojourn_engine::tcp::congestion::{Hook, Needs, PluginControl, Returns, Told, rate_of};
 use sojourn_engine::tcp::window::Window;
@@ -12,6 +13,7 @@ use sojourn_engine::time::Time;
 use sojourn_native::{Recorded, Recorder as Values, enter};
 
 use super::recorded::{self, Recorder};
+use super::shown::Shown;
 use super::{File, views};
 
 pub struct PythonControl {
@@ -19,6 +21,7 @@ pub struct PythonControl {
     parameters: String,
     needs: Needs,
     hooks: u32,
+    shown: Shown,
     failure: Failure,
     recorded: Recorded,
     flow: u32,
@@ -28,6 +31,7 @@ pub struct PythonControl {
 
 /// The user's object: its hooks, and what they are shown.
 struct Instance {
+    object: Py<PyAny>,
     hooks: Vec<Option<Py<PyAny>>>,
     window: Py<views::Window>,
     ack: Py<views::Ack>,
@@ -85,7 +89,8 @@ impl PythonControl {
         let hooks = file.object.getattr(py, "control_hooks").and_then(|hooks| hooks.extract::<Vec<String>>(py));
         let hooks = hooks.map_err(|error| file.explain(py, "hooks", &error))?;
         let hooks = Hook::set(hooks.iter().map(String::as_str));
-        Ok(PythonControl { file, parameters, needs, hooks, failure, recorded, flow: 0, instance: None })
+        let shown = Shown::of(py, &file, "control").map_err(|error| file.explain(py, "state", &error))?;
+        Ok(PythonControl { file, parameters, needs, hooks, shown, failure, recorded, flow: 0, instance: None })
     }
 
     fn made(&self, py: Python<'_>, random: Option<Random>) -> PyResult<Instance> {
@@ -97,6 +102,7 @@ impl PythonControl {
             |hook: &Hook| (self.hooks & hook.bit() != 0).then(|| Ok(made.getattr(hook.name())?.unbind())).transpose();
         let window = Window { cwnd: 1, ssthresh: u64::MAX, mss: 1 };
         Ok(Instance {
+            object: made.clone().unbind(),
             hooks: Hook::ALL.iter().map(hook).collect::<PyResult<_>>()?,
             window: Py::new(py, views::Window { window, is_open: false })?,
             ack: Py::new(py, views::Ack::default())?,
@@ -135,6 +141,7 @@ impl PluginControl for PythonControl {
             parameters: self.parameters.clone(),
             needs: self.needs,
             hooks: self.hooks,
+            shown: self.shown.clone(),
             failure: self.failure.clone(),
             recorded: self.recorded.clone(),
             flow: self.flow,
@@ -175,6 +182,16 @@ impl PluginControl for PythonControl {
                 }
             }
         })
+    }
+
+    fn tell_state(&self, tell: &mut Tell<'_>) {
+        let Some(instance) = self.instance.as_ref() else { return };
+        let fault = Python::attach(|py| {
+            self.guarded(py, "state", || self.shown.tell(instance.object.bind(py), tell)).flatten()
+        });
+        if let Some((name, what)) = fault {
+            self.failure.report(self.complaint(name, &what));
+        }
     }
 
     fn complaint(&self, hook: &str, what: &str) -> String {

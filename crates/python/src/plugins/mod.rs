@@ -8,6 +8,7 @@ mod control;
 mod oracle;
 mod queue;
 pub mod recorded;
+mod shown;
 
 mod views;
 

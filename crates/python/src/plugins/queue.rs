@@ -5,18 +5,21 @@ use std::fmt;
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 use sojourn_engine::failure::Failure;
+use sojourn_engine::inner::Tell;
 use sojourn_engine::queue::{PluginQueue, Seen, Verdict, View};
 use sojourn_engine::time::{Duration, Time};
 use sojourn_engine::units::Rate;
 use sojourn_native::{Recorder as Values, enter};
 
 use super::recorded::Recorder;
+use super::shown::Shown;
 use super::{File, Hooks, views};
 
 pub struct PythonQueue {
     file: File,
     failure: Failure,
     instance: Py<PyAny>,
+    shown: Shown,
     lines: usize,
     interval: Option<Duration>,
     classify: Option<Py<PyAny>>,
@@ -63,6 +66,7 @@ impl PythonQueue {
         let defined = file.object.getattr(py, "queue_hooks")?.extract(py)?;
         let hooks = Hooks { instance: instance.clone(), defined };
         let mut queue = PythonQueue {
+            shown: Shown::of(py, file, "queue")?,
             lines: instance.getattr("lines")?.extract()?,
             interval: None,
             classify: hooks.get("classify")?,
@@ -212,6 +216,14 @@ impl PluginQueue for PythonQueue {
             self.guarded(py, "on_timer", || hook.call1(py, (self.view.clone_ref(py),)))?;
             self.guarded(py, "timer_interval", || self.asked_interval(py))?
         });
+    }
+
+    fn tell_state(&self, tell: &mut Tell<'_>) {
+        let fault =
+            Python::attach(|py| self.guarded(py, "state", || self.shown.tell(self.instance.bind(py), tell)).flatten());
+        if let Some((name, what)) = fault {
+            self.failure.report(self.complaint(name, &what));
+        }
     }
 
     fn complaint(&self, hook: &str, what: &str) -> String {
