@@ -31,6 +31,8 @@ SWEEP = """
 [probe]
 queue_series = "100 ms"
 flow_series = "100 ms"
+queue_state = true
+flow_state = true
 
 [sweep.axes]
 tcp = { key = "flows.*.tcp", values = ["newreno", "cubic"] }
@@ -151,7 +153,7 @@ def test_figures_in_formats(name: str, form: Format, store: Store, people: Resul
 def test_axes_and_commands(name: str, store: Store) -> None:
     """Every quantitative axis has its unit, and every figure the commands and version that made it."""
     chart = figures.draw(name, store, {"tcp": "cubic"}, seeds=[1, 2]).to_dict()
-    told = "95 % interval (from|to)|Seeds|Least|First quartile|Median|Third quartile|Greatest|Values"
+    told = "95 % interval (from|to)|Seeds|Least|First quartile|Median|Third quartile|Greatest|Values?"
     unit = re.compile(rf".*\((Mbit/s|ms|s|%|packets|packets/s|kB|1: all equal)\)|{told}")
     numbers = [each for each in objects(chart) if each.get("type") == "quantitative" and each.get("title") is not None]
     assert {each["field"] for each in numbers} >= {"value"} or {"x", "y"} <= {each["field"] for each in numbers}

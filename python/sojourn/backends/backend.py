@@ -1,7 +1,7 @@
 """What a backend is, and what some of them can do besides."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -9,7 +9,7 @@ import polars as pl
 
 from sojourn.backends.columns import COLUMNS
 from sojourn.backends.identity import Identity
-from sojourn.backends.result import RunResult, RunResults, as_schema
+from sojourn.backends.result import RECORDED, RunResult, RunResults, as_schema
 from sojourn.scenario.given import Given
 from sojourn.specification import RunSpecification
 
@@ -65,6 +65,8 @@ class Moment:
     time: float
     queues: pl.DataFrame
     flows: pl.DataFrame
+    #: The inner states that the run asks for, as a result has them in ``recorded``.
+    states: pl.DataFrame = field(default_factory=RECORDED.to_frame)
 
 
 class SteppedRun(Protocol):

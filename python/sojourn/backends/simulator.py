@@ -11,7 +11,7 @@ import polars as pl
 from sojourn import _engine, specification
 from sojourn.backends.backend import CONNECTIONS, MOMENT_FLOWS, MOMENT_QUEUES, Moment
 from sojourn.backends.identity import Identity
-from sojourn.backends.result import FRAMES, RunResult, RunResults, frame
+from sojourn.backends.result import FRAMES, RECORDED, RunResult, RunResults, frame
 from sojourn.errors import PANIC, InputError, RunCancelled, RunFailed
 from sojourn.plugins.source import LINUX
 from sojourn.scenario.given import Given
@@ -155,6 +155,8 @@ class SimulatedSteps:
         with complaints():
             self._engine = _engine.Stepping(specification.text(run), _loaded(run))
         self._end = run["duration"]
+        #: Of what inner states are asked for.
+        self._asked = [kind for kind in ("queue", "flow") if run["probe"].get(f"{kind}_state")]
 
     def moments(self, interval: int) -> Iterator[Moment]:
         """See ``SteppedRun.moments``."""
@@ -170,7 +172,10 @@ class SimulatedSteps:
             pl.DataFrame(columns, schema=kinds)
             for columns, kinds in ((self._engine.queues(), MOMENT_QUEUES), (self._engine.flows(), MOMENT_FLOWS))
         )
-        return Moment(self._engine.now / PICOSECONDS, queues, flows)
+        if not self._asked:
+            return Moment(self._engine.now / PICOSECONDS, queues, flows)
+        states = pl.DataFrame(self._engine.states(), schema=RECORDED).filter(pl.col("kind").is_in(self._asked))
+        return Moment(self._engine.now / PICOSECONDS, queues, flows, states)
 
     def result(self) -> RunResult:
         """See ``SteppedRun.result``."""

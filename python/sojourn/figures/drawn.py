@@ -125,6 +125,12 @@ class Drawn:
         """The same, not by group of flows."""
         return replace(self, axes={axis: labels for axis, labels in self.axes.items() if axis != GROUP})
 
+    def asked_for(self, state: str) -> bool:
+        """Whether a run asked for inner states: ``flow_state`` or ``queue_state``."""
+        runs = self.results.scan("runs").filter(pl.col("key").is_in(self.frame("runs").select("key").collect()["key"].implode()))
+        asked = pl.col("specification").str.contains(f'"{state}":true', literal=True)
+        return runs.filter(asked).select("key").head(1).collect(engine="streaming").height > 0
+
     def counted(self, name: str) -> pl.LazyFrame:
         """The rows of a frame, as ``frame`` has them; where seeds change nothing, only those of the first seed."""
         return repetition.once(self.frame(name), self._repeated)

@@ -55,8 +55,7 @@ def _by_cell(sampled: Sampled, figure: Figure, source: Drawn, samples: pl.DataFr
 
 def _flow(sampled: Sampled, figure: Figure, source: Drawn, width: int) -> look.Chart:
     """A line a flow; of many flows the mean of each algorithm's."""
-    flows = source.scan_throughputs().filter(seed=source.seeds[0]).collect().with_columns(which=pl.col("flow").cast(pl.String))
-    flows = flows.with_columns(colour=_names(flows)).select("key", "which", "algorithm", "colour")
+    flows = named_flows(source).select("key", "which", "algorithm", "colour")
     lines = _samples(sampled, figure, source, "flow").join(flows, on=["key", "which"], maintain_order="left")
     title = "flow"
     if flows["colour"].n_unique() > look.MOST_COLOURS:
@@ -66,6 +65,12 @@ def _flow(sampled: Sampled, figure: Figure, source: Drawn, width: int) -> look.C
     labels = lines["colour"].unique(maintain_order=True).to_list()
     panels = Panels(figure.name, source, [axis for axis in source.varying if axis != GROUP])
     return _lines(sampled, panels, lines, title, labels, width)
+
+
+def named_flows(source: Drawn) -> pl.DataFrame:
+    """The flows of one seed: ``which`` of ``series``, and what they are called, ``colour``."""
+    flows = source.scan_throughputs().filter(seed=source.seeds[0]).collect().with_columns(which=pl.col("flow").cast(pl.String))
+    return flows.with_columns(colour=_names(flows))
 
 
 def _names(flows: pl.DataFrame) -> pl.Series:

@@ -29,11 +29,17 @@ class Need(Enum):
     QUEUE_SERIES = 'samples of queues over time; set queue_series = "100 ms" under [probe] of the scenario'
     SERIES = 'samples over time; set queue_series = "100 ms" or flow_series = "1 s" under [probe] of the scenario'
     FLOW_SERIES = 'samples of flows over time; set flow_series = "1 s" under [probe] of the scenario'
+    QUEUE_STATE = 'inner states of disciplines; set queue_series = "100 ms" and queue_state = true under [probe] of the scenario'
+    FLOW_STATE = (
+        'inner states of congestion controls; set flow_series = "1 s" and flow_state = true under [probe] of the scenario'
+    )
 
     def met(self, source: "Drawn") -> bool:
         """Whether the results have it."""
         if self in (Need.RUNS, Need.FLOWS, Need.QUEUES, Need.SERIES):
             return self is Need.RUNS or source.has(self.name.lower())
+        if self in (Need.QUEUE_STATE, Need.FLOW_STATE):
+            return source.asked_for(self.name.lower())
         return source.has("series", kind="queue" if self is Need.QUEUE_SERIES else "flow")
 
 
@@ -72,7 +78,7 @@ class Figure:
     @property
     def told_of(self) -> str:
         """What it has a line, a bar or a point for, in words."""
-        return {Need.QUEUES: "run", Need.QUEUE_SERIES: "queue"}.get(self.need, "flow")
+        return {Need.QUEUES: "run", Need.QUEUE_SERIES: "queue", Need.QUEUE_STATE: "queue"}.get(self.need, "flow")
 
     def shown(self, source: "Drawn") -> str:
         """What the figure shows, in words: what its cells have in common, and how their seeds come in."""
@@ -83,7 +89,8 @@ class Figure:
 
     def shows_one_seed(self, source: "Drawn") -> bool:
         """Whether it shows runs of one seed, of several or not."""
-        return len(source.seeds) == 1 or self.need in (Need.QUEUE_SERIES, Need.FLOW_SERIES)
+        of_one = (Need.QUEUE_SERIES, Need.FLOW_SERIES, Need.QUEUE_STATE, Need.FLOW_STATE)
+        return len(source.seeds) == 1 or self.need in of_one
 
     def possible(self, source: "Drawn") -> bool:
         """Whether the results have what the figure shows."""
@@ -157,6 +164,22 @@ FIGURES = (
     _sampled("throughput", "Throughput", "throughput of each flow between two samples, Mbit/s", Need.FLOW_SERIES, "throughput"),
     _sampled("cwnd", "Congestion window", "congestion window of each flow, kB", Need.FLOW_SERIES, "congestion_window"),
     _sampled("rtt", "Round-trip time", "latest RTT sample of each flow, ms", Need.FLOW_SERIES, "round_trip_time"),
+    Figure(
+        name="state-over-time",
+        title="Inner states of the congestion controls over time",
+        family=Family.OVER_TIME,
+        help="inner state of each flow's congestion control, a panel for each value",
+        need=Need.FLOW_STATE,
+        drawn_by="states:of_flows",
+    ),
+    Figure(
+        name="queue-state-over-time",
+        title="Inner state of the discipline over time",
+        family=Family.OVER_TIME,
+        help="inner state of the bottleneck's discipline, a panel for each value",
+        need=Need.QUEUE_STATE,
+        drawn_by="states:of_queue",
+    ),
     Figure(
         name="throughput-by-algorithm",
         title="Throughput of the flows of each algorithm",

@@ -2,7 +2,7 @@
 
 from sojourn.watch.recent import Queue, Recent, by_group
 
-#: Queues and groups of flows that a line tells of.
+#: Queues, groups of flows and inner states that a line tells of.
 MOST = 4
 
 
@@ -12,7 +12,9 @@ def line(recent: Recent) -> str:
     groups = by_group(recent.flows()).rows(named=True)
     parts = [_queue(queue) for queue in queues[:MOST]]
     parts += [_group(group) for group in groups[:MOST]]
-    left_out = max(0, len(queues) - MOST) + max(0, len(groups) - MOST)
+    states = list(recent.states().items())
+    parts += [f"{owner}: {state}" for owner, state in states[:MOST]]
+    left_out = sum(max(0, len(each) - MOST) for each in (queues, groups, states))
     more = f"; {left_out} more" if left_out else ""
     return f"{recent.now:g} s: {'; '.join(parts)}{more}"
 

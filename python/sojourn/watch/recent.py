@@ -7,8 +7,10 @@ from typing import Any
 
 import polars as pl
 
+from sojourn import catalogue
 from sojourn.backends.backend import Moment
-from sojourn.specification import RunSpecification
+from sojourn.catalogue import StateValue
+from sojourn.specification import RunSpecification, link_name
 
 #: How many moments the history holds.
 HISTORY = 200
@@ -54,6 +56,7 @@ class Recent:
 
     def __init__(self, run: RunSpecification, lately: int) -> None:
         self._flows = described(run)
+        self._told = _told(run)
         self._moments: deque[Moment] = deque(maxlen=lately + 1)
         self._history: dict[str, deque[Past]] = {}
         #: Moments seen so far.
@@ -102,6 +105,15 @@ class Recent:
         """The latest moments of a queue, the newest last."""
         return list(self._history[link])
 
+    def states(self) -> dict[str, str]:
+        """The inner states that the run asks for, in words, of each queue and flow that tells one."""
+        found: dict[str, list[str]] = {}
+        for row in self._moments[-1].states.iter_rows(named=True):
+            owner, known = self._told[row["kind"], row["which"]]
+            value = known.get(row["measure"], StateValue(name=row["measure"]))
+            found.setdefault(owner, []).append(f"{value.name} {value.format(row['value'])}")
+        return {owner: ", ".join(values) for owner, values in found.items()}
+
     def flows(self) -> pl.DataFrame:
         """The flows: flow, group, algorithm, recent goodput in Mbit/s, cwnd in bytes and rtt in s."""
         latest = self._moments[-1].flows
@@ -122,6 +134,25 @@ def described(run: RunSpecification) -> pl.DataFrame:
         },
         schema={"flow": pl.UInt32(), "group": pl.String(), "algorithm": pl.String()},
     )
+
+
+#: Who tells an inner state, and the values that the catalogue knows of it.
+Teller = tuple[str, Mapping[str, StateValue]]
+
+
+def _told(run: RunSpecification) -> dict[tuple[str, str], Teller]:
+    """Those that may tell an inner state, by the kind and the name that samples have."""
+    known = catalogue.load()
+    controls = {entry.name: {value.name: value for value in entry.state} for entry in known.congestion_controls}
+    disciplines = {entry.name: {value.name: value for value in entry.state} for entry in known.queues}
+    tellers: dict[tuple[str, str], Teller] = {}
+    for link in run["links"]:
+        if link["queue"] is not None:
+            name, discipline = link_name(run, link), link["queue"]["name"]
+            tellers["queue", name] = (f"{name} {discipline}", disciplines.get(discipline, {}))
+    for flow, _, algorithm in described(run).iter_rows():
+        tellers["flow", str(flow)] = (f"flow {flow} {algorithm}", controls.get(algorithm, {}))
+    return tellers
 
 
 def by_group(flows: pl.DataFrame) -> pl.DataFrame:

@@ -22,6 +22,9 @@ MINIMUM_GRAPH = 20
 #: Queues that are drawn. A run has seldom more, and a terminal is not high.
 MOST_QUEUES = 2
 
+#: Inner states that are shown: each takes a line or two.
+MOST_STATES = 4
+
 #: Flows that are shown if not all of them are: those with the highest rates.
 TOP = 5
 
@@ -47,8 +50,10 @@ class Screen:
         if len(queues) > len(shown):
             page.append(Text(f"{len(queues) - len(shown)} more queues"))
         # What is left over for rows of flows, between two headings and their rules.
-        rows = height - 3 - QUEUE_ROWS * len(shown) - 10
+        states = list(self._recent.states().items())[:MOST_STATES]
+        rows = height - 3 - QUEUE_ROWS * len(shown) - 10 - 2 * len(states)
         page.append(_flows(self._recent.flows(), max(rows, TOP)))
+        page += [Text.assemble((owner, "bold"), f"  {state}") for owner, state in states]
         return Group(*page)
 
     def _head(self) -> RenderableType:
