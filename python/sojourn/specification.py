@@ -29,6 +29,9 @@ FOLDER = "scenario"
 #: The keys of a run's programs.
 _OF_PROGRAMS = ("programs", "content", "places")
 
+#: How runs are written.
+_JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
+
 
 class RunSpecification(TypedDict):
     """One run. Times are in picoseconds, sizes in bytes, rates in bit/s; the measuring window is [warm_up, duration)."""
@@ -119,7 +122,7 @@ def text(specification: RunSpecification) -> str:
     written = specification
     if "places" in specification:
         written = {key: value for key, value in specification.items() if key != "places"}  # type: ignore[assignment]
-    return json.dumps(written, separators=(",", ":"), ensure_ascii=False)
+    return _JSON.encode(written)
 
 
 def simulated(specification: RunSpecification) -> RunSpecification:

@@ -86,6 +86,15 @@ class SteppedRun(Protocol):
 
 
 @runtime_checkable
+class CheckingTexts(Backend, Protocol):
+    """A backend that looks at the text of a run, for which writing that again is left out."""
+
+    def check_text(self, run: RunSpecification, text: str, given: Given, /) -> None:
+        """Looks at a run whose text is known; see ``Backend.check``."""
+        ...
+
+
+@runtime_checkable
 class Batching(Backend, Protocol):
     """A backend that carries out several short runs at once for less than each costs alone."""
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from itertools import chain, tee
 
 from sojourn import backends, names, specification
-from sojourn.backends.backend import Backend
+from sojourn.backends.backend import Backend, CheckingTexts
 from sojourn.backends.identity import Identity
 from sojourn.campaign import cautions, randomness
 from sojourn.campaign.model import Campaign
 from sojourn.errors import InputError
 from sojourn.runs import Run, called, keys, requests
+from sojourn.scenario.given import Given
 from sojourn.specification import RunSpecification, with_seed
 from sojourn.sweep.stopping import StoppingRule
 from sojourn.units import LARGEST
@@ -130,13 +131,15 @@ def plan(campaign: Campaign, backend: Backend | Sequence[Backend], on_cell: Call
     cells: list[PlannedCell] = []
     seen: dict[str, str] = {}
     known_random: dict[randomness.Parts, randomness.Parts] = {}
-    for cell, carrier in ((cell, carrier) for cell in campaign.cells() for carrier in carriers):
+    first, packer = b"", None
+    checking = [(carrier, _checking(carrier)) for carrier in carriers]
+    for cell, carrier, check in ((cell, carrier, check) for cell in campaign.cells() for carrier, check in checking):
         beside = {names.BACKEND: carrier.identity.name} if len(carriers) > 1 else {}
         axes = {**cell.axes, **beside}
         name = called(axes)
         try:
             run = cell.run(0, carrier.identity)
-            carrier.check(run.specification, cell.given)
+            check(run, cell.given)
             if run.seed + campaign.repetitions - 1 > LARGEST:
                 raise InputError(f"seed: {run.seed} is too large: {campaign.repetitions} seeds count up from it")
             groups = dict.fromkeys(flow["group"] for flow in run.specification["flows"])
@@ -150,8 +153,9 @@ def plan(campaign: Campaign, backend: Backend | Sequence[Backend], on_cell: Call
         if other is not name:
             raise InputError(f"{campaign.origin}: the cells {other} and {name} are the same run; exclude one")
         text = run.text.encode()
-        first = cells[0].other if cells else text
-        packing = zlib.compressobj(zdict=first)
+        if packer is None:
+            first, packer = text, _packer(text)
+        packing = packer.copy()
         packed = packing.compress(text) + packing.flush()
         random = randomness.parts(run.specification)
         random = known_random.setdefault(random, random)  # the same for most cells
@@ -163,3 +167,19 @@ def plan(campaign: Campaign, backend: Backend | Sequence[Backend], on_cell: Call
     axes_of_all = (*campaign.axes, names.BACKEND) if len(carriers) > 1 else campaign.axes
     identities = tuple(carrier.identity for carrier in carriers)
     return Plan(campaign.name, axes_of_all, cells, campaign.repetitions, identities, campaign.until)
+
+
+def _checking(carrier: Backend) -> Callable[[Run, Given], None]:
+    """What has a backend look at a run."""
+    if isinstance(carrier, CheckingTexts):
+        return lambda run, given: carrier.check_text(run.specification, run.text, given)
+    return lambda run, given: carrier.check(run.specification, given)
+
+
+def _packer(text: bytes) -> "zlib._Compress":
+    """What a copy of packs a text that has most in common with this one.
+
+    Its window is that in which the one text can be compared with the other. It holds little else: each text costs a copy of it.
+    """
+    window = min(max(9, (len(text) + 512).bit_length()), zlib.MAX_WBITS)
+    return zlib.compressobj(level=3, wbits=window, memLevel=5, zdict=text)
