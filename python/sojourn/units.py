@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from sojourn import names
@@ -23,7 +24,11 @@ LARGEST = 2**63 - 1
 _QUANTITY = re.compile(r"\s*(?P<number>[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)\s*(?P<unit>\S.*?)?\s*")
 
 
-@dataclass(frozen=True)
+#: Quantities that are kept as they were read or shown last: the cells of a sweep have most of theirs in common.
+KEPT = 4096
+
+
+@dataclass(frozen=True, eq=False)
 class Dimension:
     """A kind of quantity: its name, an example for messages, its units as multiples of the base unit."""
 
@@ -39,11 +44,7 @@ class Dimension:
         Raises:
             ValueError: no string, no number, no or an unknown unit, or no whole number of the base unit.
         """
-        number, unit = _split(text, self)
-        factor = self.units.get(self.spellings.get(unit, unit))
-        if factor is None:
-            raise ValueError(_unknown_unit(str(text), unit, self.units))
-        return _whole(str(text), number * factor, self)
+        return _parsed(_string(text, self), self)
 
     def format(self, value: int) -> str:
         """The shortest way to write a value: in the largest unit that needs no fraction."""
@@ -54,10 +55,7 @@ class Dimension:
 
     def approximate(self, value: int) -> str:
         """A value for people: exact if that takes four digits or fewer, else with four significant digits."""
-        if len((exact := self.format(value)).split()[0]) <= 4:
-            return exact
-        unit, factor = max(self.units.items(), key=lambda item: item[1] if item[1] <= value else -item[1])
-        return f"{float(f'{value / factor:.4g}'):g} {unit}"
+        return _approximate(value, self)
 
 
 DURATION = Dimension(
@@ -147,9 +145,31 @@ def number_and_unit(text: str) -> tuple[Decimal, str | None]:
     return Decimal(match["number"]), match["unit"]
 
 
-def _split(text: object, dimension: Dimension) -> tuple[Decimal, str]:
+@lru_cache(KEPT)
+def _parsed(text: str, dimension: Dimension) -> int:
+    number, unit = _split(text, dimension)
+    factor = dimension.units.get(dimension.spellings.get(unit, unit))
+    if factor is None:
+        raise ValueError(_unknown_unit(text, unit, dimension.units))
+    return _whole(text, number * factor, dimension)
+
+
+@lru_cache(KEPT, typed=True)
+def _approximate(value: int, dimension: Dimension) -> str:
+    if len((exact := dimension.format(value)).split()[0]) <= 4:
+        return exact
+    unit, factor = max(dimension.units.items(), key=lambda item: item[1] if item[1] <= value else -item[1])
+    return f"{float(f'{value / factor:.4g}'):g} {unit}"
+
+
+def _string(text: object, dimension: Dimension) -> str:
     if not isinstance(text, str):
         raise ValueError(f'{text!r} has no unit; write a {dimension.name} as a string, such as "{dimension.example}"')
+    return text
+
+
+def _split(given: object, dimension: Dimension) -> tuple[Decimal, str]:
+    text = _string(given, dimension)
     try:
         number, unit = number_and_unit(text)
     except ValueError:

@@ -81,7 +81,7 @@ def checking(cells: int) -> Iterator[Callable[[], None]]:
     columns = (TextColumn("cells checked"), MofNCompleteColumn(), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal or cells == 1, transient=True) as bar:
         task = bar.add_task("cells", total=cells)
-        yield lambda: bar.advance(task)
+        yield (lambda: None) if bar.disable else (lambda: bar.advance(task))
 
 
 def planned(campaign: Campaign, backend: Backend | Sequence[Backend]) -> Plan:

@@ -171,6 +171,10 @@ class Probe(Table):
                 raise ValueError(f"{of}_state: needs {of}_series, whose samples it adds to")
         return self
 
+    def __deepcopy__(self, _: object = None) -> Self:
+        """Itself, which does not change: pydantic copies defaults."""
+        return self
+
 
 class Scenario(Table):
     """A whole scenario file. The measuring window is from ``warm_up`` to ``duration``."""
@@ -192,7 +196,7 @@ class Scenario(Table):
     variables: dict[Name, str | int | float] = Field({}, description="Words that commands of programs have in braces.")
     probe: Probe = Probe()
     #: What paths in it are relative to: programs see it.
-    _folder: Path = PrivateAttr(Path())
+    _folder: Path = PrivateAttr(default_factory=Path)  # a default would be copied deeply for each scenario
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:

@@ -47,7 +47,7 @@ class KeyPath:
         The scenario stays as it is, and what is not on the way is shared with it.
         """
         try:
-            assigned: dict[str, Any] = _assigned(scenario, self.steps, value)
+            assigned: dict[str, Any] = _assigned(scenario, self.steps, 0, value)
         except (AttributeError, IndexError, TypeError, ValueError):
             raise ValueError(f'the scenario has no "{self.text}" to set') from None
         return assigned
@@ -98,19 +98,20 @@ def _plain(annotation: Any) -> Any:
     return _plain(kinds[0]) if kinds else annotation
 
 
-def _assigned(data: Any, steps: tuple[Step, ...], value: object) -> Any:
-    step, rest = steps[0], steps[1:]
+def _assigned(data: Any, steps: tuple[Step, ...], place: int, value: object) -> Any:
+    """The data with what the steps from a place on lead to set."""
+    step, is_last = steps[place], place + 1 == len(steps)
     if isinstance(data, list):
         entries = list(data)
         for index in range(len(entries)) if step.head == ALL else [int(step.head)]:
-            entries[index] = _assigned(_table(entries[index], step), rest, value) if rest else value
+            entries[index] = value if is_last else _assigned(_table(entries[index], step), steps, place + 1, value)
         return entries
     table = dict(data)
-    if rest:
-        held = table.get(step.head, [] if step.at_list else {})
-        table[step.head] = _assigned(_table(held, step), rest, value)
-    else:
+    if is_last:
         table[step.head] = value
+    else:
+        held = table.get(step.head, [] if step.at_list else {})
+        table[step.head] = _assigned(_table(held, step), steps, place + 1, value)
     return table
 
 
