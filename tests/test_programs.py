@@ -13,6 +13,8 @@ import sojourn
 from captures import frames, needs_tshark
 from sojourn import backends, exports, programs
 from sojourn.analysis import repetition
+from sojourn.backends.linux import programs as of_plan
+from sojourn.backends.linux import runaways
 from sojourn.backends.linux.backend import Linux
 from sojourn.campaign import randomness
 from sojourn.errors import InputError, RunFailed
@@ -20,6 +22,7 @@ from sojourn.linux import cache, guest
 from sojourn.runs import Run
 from sojourn.scenario import Scenario, from_data
 from sojourn.specification import specify
+from sojourn.store import outputs
 from sojourn.sweep import estimate
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "programs"
@@ -67,6 +70,15 @@ def scenario_of(programs_of: list[dict[str, Any]], duration: str = "10 s", folde
     hosts = {"senders": [{"name": "server", "rate": "1 Gbit/s"}], "receivers": [{"name": "client", "rate": "1 Gbit/s"}]}
     network = {"dumbbell": {**hosts, "bottleneck": {"rate": "10 Mbit/s", "queue": "codel"}}}
     return from_data({"name": "test", "duration": duration, "network": network, "programs": programs_of}, "test", folder)
+
+
+def written_by_failed(asked: list[dict[str, Any]], out: Path) -> dict[str, bytes]:
+    """Returns the files that programs of a run left that failed, which must be where the failure says."""
+    with pytest.raises(RunFailed) as failed:
+        sojourn.run(scenario_of(asked, "2 s"), out=out, backend=kernel())
+    folder = Path(str(failed.value).rpartition("; what its programs wrote is in ")[2])
+    assert folder.parent == out / outputs.FOLDER
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_seeds_of_programs_differ() -> None:
@@ -127,9 +139,46 @@ class TestOnAKernel:
         assert outcome.queues.height == 1
 
     def test_a_program_that_fails_fails_the_test(self, line: programs.Network) -> None:
-        """The last line of what it wrote says why."""
-        with pytest.raises(RunFailed, match=r"client\): ended with status 1 instead of status 0: no luck"):
-            line.run(client=["sh -c 'echo no luck >&2; exit 1'"], duration="1 s", backend=kernel())
+        """The last line of what it wrote says why, and what all wrote stands below: their folder is not there any more."""
+        with pytest.raises(RunFailed, match=r"client\): ended with status 1 instead of status 0: no luck") as failed:
+            line.run({"server": "echo up"}, client="sh -c 'echo no luck >&2; exit 1'", duration="1 s", backend=kernel())
+        assert str(failed.value).endswith("no luck")
+        assert failed.value.__notes__ == ["0-server/output:\nup\n", "1-client/errors:\nno luck\n"]
+
+    def test_what_programs_of_a_failed_run_wrote_is_kept(self, tmp_path: Path) -> None:
+        """All that had started, their outputs and the files of those that had ended, where the line of the failure says."""
+        script = "echo begun; echo '{{}}' > a.json; {}"
+        asked = [
+            {"at": "server", "run": ["sh", "-c", script.format("true")], "keep": ["*.json"]},
+            {"at": "client", "run": ["sh", "-c", script.format("echo no luck >&2; exit 1")], "keep": ["*.json"]},
+        ]
+        assert written_by_failed(asked, tmp_path) == {
+            "0-sh/output": b"begun\n",
+            "0-sh/files/a.json": b"{}\n",
+            "1-sh/output": b"begun\n",
+            "1-sh/errors": b"no luck\n",
+            "1-sh/files/a.json": b"{}\n",
+        }
+
+    @pytest.mark.parametrize("ending", ["while :; do sleep 1000 & done", "while :; do :; done", "kill -KILL -1"])
+    def test_what_programs_wrote_before_they_went_too_far_is_kept(
+        self, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A run that is ended for a limit, by its guest or from outside, keeps what had been written before."""
+        monkeypatch.setattr(runaways, "LONGEST", 1.0)
+        asked = [{"at": "server", "run": ["sh", "-c", f"echo begun; sleep 0.1; {ending}"]}]
+        assert written_by_failed(asked, tmp_path) == {"0-sh/output": b"begun\n"}
+
+    def test_a_run_that_is_made_after_all_has_no_failure(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What a failure left is gone when the run has results, such as on a machine with more memory."""
+        script = "import time; print('begun', flush=True); time.sleep(0.1); print(len(b'x' * (3 << 29)))"
+        asked = [{"at": "server", "run": ["python3", "-c", script]}]
+        with monkeypatch.context() as patched:
+            patched.setattr(of_plan, "MEMORY", 64)
+            assert written_by_failed(asked, tmp_path)["0-python3/output"] == b"begun\n"
+        (row,) = sojourn.run(scenario_of(asked, "2 s"), out=tmp_path, backend=kernel()).programs.to_dicts()
+        assert row["output"] == "begun\n1610612736\n"
+        assert [path.name for path in (tmp_path / outputs.FOLDER).iterdir()] == [row["key"]]
 
     def test_the_seed_decides_random_numbers(self, line: programs.Network) -> None:
         """The same seed gives the same bytes of /dev/urandom, another one others."""

@@ -5,7 +5,7 @@ The command line turns these into one line on stderr and an exit status; nothing
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any
 
 #: The name of the exception that a panic of code in Rust arrives as. It is no ``Exception``, and each library has its own.
@@ -63,6 +63,14 @@ class RunFailed(SojournError):
     result: Any = None
     #: Of a campaign the axes of the cells whose runs failed.
     cells: Sequence[Mapping[str, str]] = ()
+
+    #: What its programs had written, by paths, until that is kept in a folder.
+    files: Mapping[str, bytes] = MappingProxyType({})
+    folder: Path | None = None
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return text if self.folder is None else f"{text}; what its programs wrote is in {self.folder}"
 
 
 class RunCancelled(SojournError):

@@ -18,7 +18,7 @@ import polars as pl
 
 from sojourn import api, scenario
 from sojourn.analysis.result import Result
-from sojourn.errors import InputError
+from sojourn.errors import InputError, RunFailed
 from sojourn.store import outputs
 
 __all__ = ["Network", "Outcome", "Program", "Run", "network"]
@@ -28,6 +28,9 @@ Run = str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]]
 
 #: The hosts, and the rate of the links to them, which are no bottleneck.
 SERVER, CLIENT, _FAST = "server", "client", "1 Gbit/s"
+
+#: Characters of a program's output, and of its errors, that the error of a run has.
+_MOST_NOTED = 4_000
 
 #: Frames that an outcome may be asked for.
 _FRAMES = ("runs", "groups", "flows", "queues", "transfers", "series", "programs")
@@ -123,7 +126,8 @@ class Network:
 
         Raises:
             InputError: the network, a command or the kernel will not do.
-            RunFailed: a program did not start, or ended otherwise than with status 0 or what it was to ``expect``.
+            RunFailed: a program did not start, or ended otherwise than with status 0 or what it was to ``expect``; the
+                error's notes have what programs wrote last.
         """
         started = [
             {"name": host, **program, "at": host}
@@ -133,7 +137,14 @@ class Network:
         data = {"name": "programs", **self.table, "duration": duration, "seed": seed, "programs": started}
         made = scenario.from_data(data, "network", Path(folder))
         with TemporaryDirectory(prefix="sojourn-") as out:
-            result = api.run(made, out=Path(out) / "results", backend=backend)
+            try:
+                result = api.run(made, out=Path(out) / "results", backend=backend)
+            except RunFailed as failed:
+                # The folder is about to go.
+                failed.folder, folder_of_files = None, failed.folder
+                if folder_of_files is not None:
+                    _note(failed, folder_of_files)
+                raise
             # The files are about to go, from which frames are read when they are first asked for.
             for name in _FRAMES:
                 result.frame(name)
@@ -166,6 +177,14 @@ def network(
     bottleneck = {"rate": rate, "delay": delay, "queue": queue}
     dumbbell = {"senders": [{"name": SERVER, **near}], "receivers": [{"name": CLIENT, **near}], "bottleneck": bottleneck}
     return Network({"network": {"dumbbell": dumbbell}})
+
+
+def _note(failed: RunFailed, folder: Path) -> None:
+    """Adds to an error what programs wrote last."""
+    for path in sorted(folder.glob("*/*")):
+        if path.is_file():
+            text = path.read_text("utf-8", "replace")[-_MOST_NOTED:]
+            failed.add_note(f"{path.relative_to(folder)}:\n{text}")
 
 
 def _tables(asked: Run) -> list[Mapping[str, Any]]:

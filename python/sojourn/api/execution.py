@@ -127,7 +127,9 @@ def complete(outcome: CampaignOutcome) -> Result:
     """The result of a campaign of which every run must have succeeded."""
     if outcome.failures:
         more = f" (and {len(outcome.failures) - 1} more)" if len(outcome.failures) > 1 else ""
-        failed = RunFailed(f"{outcome.failures[0].failure}{more}")
+        first, label = outcome.failures[0].error, outcome.failures[0].run.label
+        failed = RunFailed(f"run {label}: {first.args[0]}{more}")
+        failed.folder = first.folder if isinstance(first, RunFailed) else None
         failed.result = outcome.result if outcome.finished else None
         failed.cells = [failure.run.axes for failure in outcome.failures]
         raise failed

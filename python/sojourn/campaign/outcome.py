@@ -18,9 +18,14 @@ class Outcome:
     @property
     def failure(self) -> str:
         """Which run failed, with its cell and seed, and why; for those that did."""
+        return f"run {self.run.label}: {self.error}"
+
+    @property
+    def error(self) -> SojournError:
+        """What a run that failed failed with."""
         if isinstance(self.result, bytes):
             raise TypeError("the run did not fail")
-        return f"run {self.run.label}: {self.result}"
+        return self.result
 
 
 @dataclass(frozen=True)

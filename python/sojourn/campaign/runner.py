@@ -15,7 +15,7 @@ from sojourn.campaign.execution import Execute, execute_together
 from sojourn.campaign.observer import Observer, Tally
 from sojourn.campaign.outcome import CampaignOutcome, Imprecise, Outcome
 from sojourn.campaign.planning import Plan, PlannedCell
-from sojourn.errors import StoreFailed
+from sojourn.errors import RunFailed, StoreFailed
 from sojourn.names import BACKEND
 from sojourn.runs import Run
 from sojourn.store import RunStore
@@ -106,6 +106,10 @@ def _carry_out(batch: Plan, store: RunStore, execute: Execute, observer: Observe
 
     def kept(outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
         store.add_all([(each.run, each.result) for each in outcomes if isinstance(each.result, bytes)])
+        for each in outcomes:
+            if isinstance(each.result, RunFailed) and each.result.files:
+                each.result.folder = store.add_files(each.run.key, each.result.files)
+                each.result.files = {}
         return outcomes
 
     def make(runs: Iterator[Run]) -> None:

@@ -21,7 +21,7 @@ from sojourn.analysis.result import Frames, Result
 from sojourn.backends.identity import Identity
 from sojourn.errors import InputError, StoreFailed
 from sojourn.runs import Run
-from sojourn.store import consolidation, marker, parquet, provenance, query, seal
+from sojourn.store import consolidation, marker, outputs, parquet, provenance, query, seal
 from sojourn.store.files import locked, set_aside
 from sojourn.store.journal import Damaged, Journal
 from sojourn.store.provenance import Provenance
@@ -149,6 +149,10 @@ class Store(Frames):
     def add_all(self, records: Iterable[tuple[Run, bytes]]) -> None:
         with self._failing():
             self._journal.add_all(records)
+
+    def add_files(self, key: str, files: Mapping[str, bytes]) -> Path:
+        with self._failing():
+            return outputs.write_of_failed(self.directory, key, files)
 
     def consolidate(self) -> Set[str]:
         """Moves the journal's runs to the Parquet files; another process's too. See ``RunStore.consolidate``."""

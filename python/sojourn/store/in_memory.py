@@ -1,7 +1,7 @@
 """Results kept in memory."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 import polars as pl
 
@@ -44,6 +44,9 @@ class InMemory:
     def add_all(self, records: Iterable[tuple[Run, bytes]]) -> None:
         for run, record in records:
             self.add(run, record)
+
+    def add_files(self, _key: str, _files: Mapping[str, bytes]) -> None:
+        """See ``RunStore.add_files``: nobody would know where to look for them."""
 
     def consolidate(self) -> Set[str]:
         """See ``RunStore.consolidate``: nothing is to be done."""

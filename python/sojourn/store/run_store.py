@@ -1,7 +1,8 @@
 """What a campaign needs of whatever keeps its results."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from pathlib import Path
 from typing import Protocol
 
 from sojourn.analysis.result import Result
@@ -38,6 +39,10 @@ class RunStore(Protocol):
 
     def add_all(self, records: Iterable[tuple[Run, bytes]]) -> None:
         """The same of several runs."""
+        ...
+
+    def add_files(self, key: str, files: Mapping[str, bytes]) -> Path | None:
+        """Keeps what programs of a run that failed have written, until the run is made again; returns where, if it does."""
         ...
 
     def consolidate(self) -> Set[str]:

@@ -12,13 +12,13 @@ import polars as pl
 
 from sojourn import _engine, specification
 from sojourn.backends.identity import Identity
-from sojourn.backends.linux import captures, commands, connections, machine, observed, stack
+from sojourn.backends.linux import captures, commands, connections, machine, observed, outcomes, stack
 from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.machine import Machine
 from sojourn.backends.linux.moments import WatchedRun
 from sojourn.backends.linux.plan import Besides, Plan, plan
 from sojourn.backends.result import RunResult
-from sojourn.errors import InputError
+from sojourn.errors import InputError, RunFailed
 from sojourn.linux import cache, guest, images
 from sojourn.linux.cache import Kernel
 from sojourn.scenario.given import Given
@@ -107,9 +107,13 @@ class Linux:
         return translated, machine.started(self._kernel, translated, run["seed"])
 
     def _result(self, run: RunSpecification, translated: Plan, carried_out: Machine) -> RunResult:
-        for _ in carried_out.looks(run["duration"] / PICOSECONDS, self._cancelled):
-            pass
-        return observed.result(run, translated, carried_out.result(), carried_out.folder)
+        try:
+            for _ in carried_out.looks(run["duration"] / PICOSECONDS, self._cancelled):
+                pass
+            return observed.result(run, translated, carried_out.result(), carried_out.folder)
+        except RunFailed as failed:
+            failed.files = outcomes.files(run, carried_out.folder)
+            raise
 
     def cancel(self) -> None:
         self._cancelled.set()

@@ -39,15 +39,17 @@ def programs(run: RunSpecification, told: Mapping[int, Mapping[str, str]], folde
     return frame({name: [row[name] for row in rows] for name in PROGRAMS}, PROGRAMS)
 
 
-def files(run: RunSpecification, told: Mapping[int, Mapping[str, str]], folder: Path) -> dict[str, bytes]:
-    """What programs wrote, and their files that are kept, by paths that begin with their numbers and names."""
+def files(run: RunSpecification, folder: Path) -> dict[str, bytes]:
+    """What programs wrote as far as the run went, and their files that are kept, by paths that begin with numbers and names."""
     found: dict[str, bytes] = {}
     for number, program in enumerate(run.get("programs", ())):
         place = f"{number}-{_plain(program['name'])}"
         for stream in ("output", "errors"):
-            if written := (folder / f"program-{number}.{stream}").read_bytes():
+            file = folder / f"program-{number}.{stream}"
+            # Of a run that failed some may not have started.
+            if file.exists() and (written := file.read_bytes()):
                 found[f"{place}/{stream}"] = written
-        for kept in range(int(told[number]["kept"])):
+        for kept in range(len(list(folder.glob(f"kept-{number}-*")))):
             name, _, content = (folder / f"kept-{number}-{kept}").read_bytes().partition(b"\n")
             found[f"{place}/files/{_inside(name.decode('utf-8', 'replace'))}"] = content
     return found

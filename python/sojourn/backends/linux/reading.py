@@ -91,7 +91,7 @@ def result(run: RunSpecification, plan: Plan, text: str, folder: Path) -> RunRes
         events=_sum(found, "total_arrivals", "queue"),
         data_packets_delivered=_sum(found, "segments", "receiver", "end"),
         programs=outcomes.programs(run, ended, folder),
-        files=outcomes.files(run, ended, folder),
+        files=outcomes.files(run, folder),
     )
 
 

@@ -274,6 +274,9 @@ static void take(struct program *program, struct pollfd *pipe, int stream, int f
 	}
 	if (room && write(file, buffer, room < (size_t)length ? room : (size_t)length) < 0)
 		_exit(1);
+	/* The host has it at once: a run may be ended from there. */
+	if (room)
+		sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE);
 	*written += length;
 }
 
