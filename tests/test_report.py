@@ -438,8 +438,8 @@ def ended(**changes: Any) -> dict[str, Any]:
     return row | {f"bytes_{stream}": len(row[stream]) for stream in ("output", "errors")}
 
 
-def with_programs(folder: Path, rows: list[dict[str, Any]]) -> Path:
-    """A directory with a run without flows whose programs ended so."""
+def with_programs(folder: Path, rows: list[dict[str, Any]], **keys: Any) -> Path:
+    """A directory with runs without flows whose programs ended so."""
 
     class Programs(Inventor):
         def run(self, run: RunSpecification, /) -> RunResult:
@@ -447,7 +447,7 @@ def with_programs(folder: Path, rows: list[dict[str, Any]]) -> Path:
             files = {f"{row['program']}-{row['name']}/output": row["output"].encode() for row in rows}
             return replace(super().run(run), programs=frame(columns, PROGRAMS), files=files)
 
-    data = scenario_data(flows=[], programs=[{"at": "b", "run": "client"}] * len(rows))
+    data = scenario_data(flows=[], programs=[{"at": "b", "run": "client"}] * len(rows), **keys)
     sojourn.run(data, out=folder / "out", backend=Programs())
     return folder / "out"
 
@@ -481,3 +481,23 @@ def test_programs_in_a_notebook_and_a_terminal(tmp_path: Path) -> None:
         shown, printed = notebook.html(found), [table.name for table in summary.of_cell(found)]
     assert "<td>client</td><td>b</td><td>1.000</td><td>2.500</td><td>0</td><td>&lt;i&gt;two&lt;/i&gt;</td>" in shown
     assert printed == ["queues", "programs"]
+
+
+def test_programs_of_a_sweep_stand_in_a_table(tmp_path: Path) -> None:
+    """Each program of each cell has a row: how long it ran, how it ended, its last line; the cells are in order."""
+    axes = {"rate": {"key": "network.dumbbell.bottleneck.rate", "values": ["10 Mbit/s", "5 Mbit/s"]}}
+    rows = [ended(output="one\ntwo\n"), ended(program=1, status=None, signal="SIGKILL", start=2.0, end=5.0)]
+    directory = with_programs(tmp_path, rows, sweep={"axes": axes})
+    with Store(directory) as store:
+        found = store.result(["rate"], None)
+        order = [["10 Mbit/s"], ["5 Mbit/s"]]
+        table = summary.of_cells(found, order)[-1]
+        shown = notebook.html(found)
+    heads = ["rate", "name", "host", "seeds", "took s", "status", "last line"]
+    assert [column.heading for column in table.columns] == heads
+    assert [[str(column.show(row)) for column in table.columns] for row in table.rows] == [
+        [rate, "client", "b", "1", *ending]
+        for (rate,) in order
+        for ending in (["1.500", "0", "two"], ["3.000", "SIGKILL", ""])
+    ]
+    assert "<td>client</td><td>b</td><td>1</td><td>3.000</td><td>SIGKILL</td>" in shown

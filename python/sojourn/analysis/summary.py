@@ -41,8 +41,12 @@ P99 = (
 
 def tables(found: Result) -> list[Table]:
     """The tables of a result."""
-    several = found.axes and found.columns("runs", found.axes).unique().height > 1
-    return of_cells(found) if several else of_cell(found)
+    return of_cells(found) if _has_several(found) else of_cell(found)
+
+
+def _has_several(found: Result) -> bool:
+    """Whether a result has several cells."""
+    return bool(found.axes) and found.columns("runs", found.axes).unique().height > 1
 
 
 def text(found: Result) -> str:
@@ -70,11 +74,16 @@ def of_cell(found: Result, only: Sequence[str] | None = None) -> list[Table]:
     return [*made[:-1], replace(made[-1], notes=[*_note(flows, found), *_few_samples(found, only)])]
 
 
-def programs(found: Result) -> Table | None:
-    """How the programs of one cell ended, over seeds, and the last line of each with the first seed; none if it has none."""
+def programs(found: Result, order: Sequence[Sequence[str]] | None = None) -> Table | None:
+    """How programs ended, and the last line of each with the first seed; of one cell when, of several for how long they ran.
+
+    None if there are none. ``order`` has the cells as values of the axes.
+    """
     rows = found.frame("programs")
     if not rows.height:
         return None
+    axes = list(found.axes) if _has_several(found) else []
+    by = [*axes, "program", "name", "host"]
     last = pl.when(pl.col("output") == "").then(pl.col("errors")).otherwise(pl.col("output"))
     ends = (
         pl.when(pl.col("stopped"))
@@ -83,7 +92,7 @@ def programs(found: Result) -> Table | None:
     )
     ended = (
         rows.sort("program", "seed")
-        .group_by("program", "name", "host", maintain_order=True)
+        .group_by(by, maintain_order=True)
         .agg(
             pl.col("start").mean(),
             pl.col("end").mean(),
@@ -91,11 +100,16 @@ def programs(found: Result) -> Table | None:
             last.str.strip_chars().str.split("\n").list.last().str.strip_chars().first().alias("last_line"),
         )
     )
+    times = [number("start", "start s", _seconds), number("end", "end s", _seconds)]
+    if axes:
+        took = over_seeds(found.counted("programs").with_columns(took=pl.col("end") - pl.col("start")), by, ["took"])
+        ended = _in_order(found, took.join(ended, on=by, how="left", nulls_equal=True, maintain_order="left"), axes, order)
+        times = [number(SEEDS, keep=True), measured("took", "took s", _seconds)]
     columns = [
+        *(label(axis, keep=True) for axis in axes),
         label("name", keep=True),
         label("host", keep=True),
-        number("start", "start s", _seconds),
-        number("end", "end s", _seconds),
+        *times,
         text_column("status", keep=True),
         text_column("last_line", "last line"),
     ]
@@ -112,9 +126,12 @@ def _chosen(only: Sequence[str] | None) -> pl.Expr | bool:
 
 
 def of_cells(found: Result, order: Sequence[Sequence[str]] | None = None, only: Sequence[str] | None = None) -> list[Table]:
-    """The main metrics of each cell, and of each of its groups if a cell has several; of the groups in ``only`` alone."""
-    of_groups = groups(found, order, only)
-    made = [*([cells(found, order)] if only is None else []), *([] if of_groups is None else [of_groups])]
+    """The main metrics of each cell, and of each of its groups if a cell has several; of the groups in ``only`` alone.
+
+    How programs ended comes after that.
+    """
+    of_groups, ran = groups(found, order, only), programs(found, order) if only is None else None
+    made = [*([cells(found, order)] if only is None else []), *(each for each in (of_groups, ran) if each is not None)]
     return [*made[:-1], *(replace(last, notes=[*last.notes, *_few_samples(found, only)]) for last in made[-1:])]
 
 

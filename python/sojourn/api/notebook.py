@@ -87,9 +87,7 @@ def _queues(result: Result, source: Drawn) -> str:
 
 
 def _programs(result: Result) -> str:
-    """How programs ended, where there are any and it is one cell."""
-    if result.axes and result.columns("runs", result.axes).unique().height > 1:
-        return ""
+    """How programs ended, where there are any."""
     table = summary.programs(result)
     if table is None:
         return ""
