@@ -180,6 +180,14 @@ class TestOnAKernel:
         assert row["output"] == "begun\n1610612736\n"
         assert [path.name for path in (tmp_path / outputs.FOLDER).iterdir()] == [row["key"]]
 
+    def test_a_word_may_be_empty(self, line: programs.Network) -> None:
+        """A program has the words that were given, in their places; in a text, quotes make an empty one."""
+        given = [["printf", "%s|", "", "a", ""], "printf %s| '' a ''"]
+        outcome = line.run(
+            client=[{"run": words, "environment": {"EMPTY": ""}} for words in given], duration="1 s", backend=kernel()
+        )
+        assert [outcome[name].output for name in ("client", "client 2")] == ["|a||"] * 2
+
     def test_the_seed_decides_random_numbers(self, line: programs.Network) -> None:
         """The same seed gives the same bytes of /dev/urandom, another one others."""
         command = "od -An -N16 -tx1 /dev/urandom"

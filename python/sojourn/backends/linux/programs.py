@@ -155,6 +155,7 @@ def files(run: RunSpecification, programs: Sequence[Json]) -> dict[str, str]:
     found = {"hosts": f"127.0.0.1\tlocalhost\n::1\tlocalhost\n{names}"}
     for number, program in enumerate(programs):
         environment = {**ENVIRONMENT, **program["environment"], runaways.VARIABLE: str(number)}
-        parts = [*program["command"], "", *(f"{name}={value}" for name, value in environment.items()), ""]
+        command = program["command"]
+        parts = [str(len(command)), *command, *(f"{name}={value}" for name, value in environment.items())]
         found[f"program-{number}"] = "".join(f"{word}\0" for word in parts)
     return found

@@ -61,26 +61,26 @@ static int begin[2];
 
 static void attend(struct program *program);
 
-/* Words end with a zero; an empty one is between the arguments and the environment, and at the end. */
+/* Words end with a zero: how many arguments there are, these, which may be empty, and the environment. */
 static char *words_of(struct program *program, const char *path)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat about;
 	char *text, *word, ***list = &program->arguments;
-	int count = 0;
+	int count = 0, arguments;
 
 	if (file < 0 || fstat(file, &about) || !(text = calloc(1, about.st_size + 1)) || read(file, text, about.st_size) != about.st_size)
 		fail("program", path);
 	close(file);
-	for (word = text; word < text + about.st_size; word += strlen(word) + 1) {
-		*list = realloc(*list, (count + 2) * sizeof **list);
-		(*list)[count] = *word ? word : NULL;
-		(*list)[count + 1] = NULL;
-		count++;
-		if (!*word) {
+	arguments = atoi(text);
+	for (word = text + strlen(text) + 1; word < text + about.st_size; word += strlen(word) + 1) {
+		if (list == &program->arguments && count == arguments) {
 			list = &program->environment;
 			count = 0;
 		}
+		*list = realloc(*list, (count + 2) * sizeof **list);
+		(*list)[count++] = word;
+		(*list)[count] = NULL;
 	}
 	return text;
 }
