@@ -188,7 +188,7 @@ def test_red_weight_is_exact() -> None:
             scenario_data(flows=[{"from": "a", "to": "b", "tcp": "cubic", "stack": "ns2-2.35"}]),
             "flows.0.stack.profile: Linux has its own stack, not that of ns2-2.35; write ",
         ),
-        (scenario_data(stack={"sack": False, "recovery": "reno"}), "stack.recovery: Linux without SACK has newreno"),
+        (scenario_data(stack={"sack": False, "recovery": "reno"}), "stack.recovery: Linux without SACK has linux_newreno"),
         (scenario_data(stack={"recovery": "newreno"}), "stack.recovery: Linux has rack, and prr without it"),
         (with_queue(name="cake", ecn=False), "network.dumbbell.bottleneck.queue.ecn: CAKE of Linux always marks"),
         (
@@ -226,7 +226,8 @@ def test_defaults_pass(name: str) -> None:
 
 def test_connections_without_sack_pass() -> None:
     """What the simulator asks for without SACK is what Linux has."""
-    check(Cell({}, from_data(scenario_data(stack={"sack": False, "recovery": "newreno"}), "test")))
+    for recovery in ("linux_newreno", "newreno"):
+        check(Cell({}, from_data(scenario_data(stack={"sack": False, "recovery": recovery}), "test")))
 
 
 def test_token_bucket_counts_as_asked() -> None:

@@ -214,7 +214,7 @@ impl Connection {
     pub fn on_ack(&mut self, packet: &Packet, now: Time, options: &mut OptionsPool, outbox: &mut Vec<Packet>) {
         if packet.has(flags::SYN) {
             self.receiver.sack_compression =
-                self.profile.sack_compression.min(Duration(now.since(packet.stamp).0 / COMPRESSION_SHARE));
+                self.profile.compression().min(Duration(now.since(packet.stamp).0 / COMPRESSION_SHARE));
             if let Some(window) = options.window(packet.options) {
                 self.sender.open_receive_window(window);
             }

@@ -82,6 +82,9 @@ pub enum LossRule {
     Ns3,
     /// The time since it was sent, as measured by the recovery.
     Time,
+    /// As the recovery counts duplicate acknowledgements. Which segments they stand for is not known, only their number
+    /// ([`Scoreboard::presume_arrived`]).
+    Duplicates,
 }
 
 /// The state of the outstanding segments. In the order in which an acknowledgement accesses its fields, as in
@@ -424,7 +427,7 @@ impl Scoreboard {
             LossRule::Above | LossRule::Ns3 => self.sacked_above_frontier >= self.duplicate_threshold,
             LossRule::Forward => self.highest_sacked > self.frontier + self.duplicate_threshold,
             LossRule::Beyond => self.highest_sacked > self.frontier + self.duplicate_threshold + 1,
-            LossRule::Time => false,
+            LossRule::Time | LossRule::Duplicates => false,
         }
     }
 
@@ -474,6 +477,12 @@ impl Scoreboard {
         self.retransmitted -= again;
         self.next_lost = self.next_lost.min(index);
         1
+    }
+
+    /// So many of the outstanding segments are taken to have arrived above a gap, without SACK.
+    pub fn presume_arrived(&mut self, segments: u64) {
+        debug_assert!(self.rule == LossRule::Duplicates);
+        self.sacked = segments;
     }
 
     /// Takes back that segments are lost, after a timeout that was spurious. Those that were sent again are in flight twice.
@@ -655,7 +664,7 @@ impl Scoreboard {
         let count = |test: fn(&Segment) -> bool| {
             (self.una..self.nxt).filter(|index| test(&self.segment(*index))).count() as u64
         };
-        count(|segment| segment.is(Segment::SACKED)) == self.sacked
+        (count(|segment| segment.is(Segment::SACKED)) == self.sacked || self.rule == LossRule::Duplicates)
             && count(|segment| segment.is(Segment::LOST)) == self.lost
             && count(|segment| segment.is(Segment::RETRANSMITTED)) == self.retransmitted
             && count(|segment| segment.is(Segment::SACKED) && segment.is(Segment::LOST)) == 0

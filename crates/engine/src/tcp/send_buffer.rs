@@ -53,6 +53,8 @@ pub struct SendBuffer {
     most: u64,
     /// The memory of a segment that is to have room, times the windows that are.
     memory_wanted: u64,
+    /// The memory that is freed when a segment is SACKed, which then joins the one before (tcp_input.c, tcp_shift_skb_data).
+    memory_joined: u64,
     /// The segments that the application has written.
     written: u64,
     /// Whether the application waits for room (SOCK_NOSPACE).
@@ -62,14 +64,15 @@ pub struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// An empty buffer for segments of this size, which grows to `most` bytes of memory.
-    pub fn new(segment: u64, most: u64, is_governed: bool) -> SendBuffer {
+    /// An empty buffer for segments of this size, which grows to `most` bytes of memory. `has_sack`: segments may be SACKed.
+    pub fn new(segment: u64, most: u64, is_governed: bool, has_sack: bool) -> SendBuffer {
         let windows = if is_governed { GOVERNED_WINDOWS } else { WINDOWS };
         SendBuffer {
             segment,
             limit: FIRST_BUFFER.min(most),
             most,
             memory_wanted: windows * ((segment + OPTIONS + HEAD).next_power_of_two() + DESCRIPTION),
+            memory_joined: if has_sack { OVERHEAD } else { 0 },
             written: 0,
             is_full: false,
             pushed: Vec::new(),
@@ -90,9 +93,9 @@ impl SendBuffer {
         self.is_full
     }
 
-    /// The memory that has been freed by SACKs: a SACKed segment joins the one before (tcp_input.c, tcp_shift_skb_data).
-    fn joined(sent: Sent) -> u64 {
-        OVERHEAD * sent.sacked
+    /// The memory that has been freed by SACKs.
+    fn joined(&self, sent: Sent) -> u64 {
+        self.memory_joined * sent.sacked
     }
 
     /// Looks for room, after an acknowledgement or as a segment leaves: tcp_check_space.
@@ -105,7 +108,7 @@ impl SendBuffer {
             self.limit = self.limit.max(needed.min(self.most));
         }
         let outstanding = self.written - sent.una;
-        let held = (outstanding * (self.segment + OVERHEAD)).saturating_sub(SendBuffer::joined(sent));
+        let held = (outstanding * (self.segment + OVERHEAD)).saturating_sub(self.joined(sent));
         self.is_full = held >= self.limit || self.limit - held < held / 2;
     }
 
@@ -118,7 +121,7 @@ impl SendBuffer {
         if self.written == 0 && half >= sent.nxt {
             self.pushed.push(half);
         }
-        let room = (self.limit + SendBuffer::joined(sent)).div_ceil(self.segment + OVERHEAD);
+        let room = (self.limit + self.joined(sent)).div_ceil(self.segment + OVERHEAD);
         self.written = self.written.max(sent.una + room);
         self.is_full = true;
         true
@@ -143,7 +146,7 @@ mod tests {
     /// the 144th: they carry it since the application has written half of the receiver's window again (tcp.c, forced_push).
     #[test]
     fn kernel_pushes() {
-        let mut buffer = SendBuffer::new(SEGMENT, 4 << 20, false);
+        let mut buffer = SendBuffer::new(SEGMENT, 4 << 20, false, true);
         let (mut nxt, mut found) = (0, vec![]);
         for una in 0..510 {
             let window = 10 + una;
@@ -168,7 +171,7 @@ mod tests {
     /// tcp_shift_skb_data: SACKed segments join, so that 30 of them take 30 x 1448 bytes, and the application goes on.
     #[test]
     fn sacked_segments_leave_room() {
-        let mut buffer = SendBuffer::new(SEGMENT, 4 << 20, false);
+        let mut buffer = SendBuffer::new(SEGMENT, 4 << 20, false, true);
         let sent = Sent { una: 0, nxt: 30, sacked: 0 };
         assert!(buffer.fill(sent));
         buffer.look_for_room(sent, 30 * SEGMENT, 30 * SEGMENT);

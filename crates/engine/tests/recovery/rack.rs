@@ -11,11 +11,11 @@ use sojourn_engine::tcp::sender::{Acknowledgement, Address, Sender};
 use sojourn_engine::tcp::slow_start::SlowStartKind;
 use sojourn_engine::time::{Duration, Time};
 
-const MSS: u64 = 1000;
+pub(super) const MSS: u64 = 1000;
 
 /// A sender and the packets it sent at the last event.
 pub(super) struct Rig {
-    sender: Sender,
+    pub(super) sender: Sender,
     outbox: Vec<Packet>,
 }
 
@@ -58,22 +58,34 @@ impl Rig {
 
     /// Processes an acknowledgement of all segments before `next` with these SACK blocks. Returns the segments sent.
     pub(super) fn ack(&mut self, milliseconds: u64, next: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
-        self.ack_with(milliseconds, next, blocks, false)
+        self.ack_with(milliseconds, next, blocks, false, Time::ZERO)
     }
 
     /// The same, with ECN-Echo.
-    fn ack_marked(&mut self, milliseconds: u64, next: u64) -> Vec<u64> {
-        self.ack_with(milliseconds, next, &[], true)
+    pub(super) fn ack_marked(&mut self, milliseconds: u64, next: u64) -> Vec<u64> {
+        self.ack_with(milliseconds, next, &[], true, Time::ZERO)
     }
 
-    fn ack_with(&mut self, milliseconds: u64, next: u64, blocks: &[(u64, u64)], echoes_congestion: bool) -> Vec<u64> {
+    /// An acknowledgement without SACK blocks that echoes the timestamp of what was sent then.
+    pub(super) fn ack_echoing(&mut self, milliseconds: u64, next: u64, sent: u64) -> Vec<u64> {
+        self.ack_with(milliseconds, next, &[], false, at(sent))
+    }
+
+    fn ack_with(
+        &mut self,
+        milliseconds: u64,
+        next: u64,
+        blocks: &[(u64, u64)],
+        echoes_congestion: bool,
+        echo: Time,
+    ) -> Vec<u64> {
         let mut sacks = SackBlocks::default();
         for (start, end) in blocks {
             sacks.push(Block { start: 1 + start * MSS, end: 1 + end * MSS });
         }
         let options = AckOptions { sacks, ..AckOptions::NONE };
         let number = 1 + next * MSS;
-        let ack = Acknowledgement { number, echo: Time::ZERO, echoes_congestion, options: &options };
+        let ack = Acknowledgement { number, echo, echoes_congestion, options: &options };
         self.sender.on_ack(&ack, at(milliseconds), &mut self.outbox);
         self.sent()
     }
@@ -95,7 +107,7 @@ impl Rig {
         self.outbox.drain(..).map(|packet| (packet.number - 1) / MSS).collect()
     }
 
-    fn segments(&self) -> u64 {
+    pub(super) fn segments(&self) -> u64 {
         self.sender.window().cwnd / MSS
     }
 }

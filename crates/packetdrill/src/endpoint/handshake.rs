@@ -110,7 +110,7 @@ impl Offer {
         profile.pacing = host.paces;
         profile.send_offload = host.paces;
         if !self.sack {
-            profile.recovery = RecoveryKind::NewReno;
+            profile.recovery = RecoveryKind::LinuxNewReno;
         }
         Ok(profile)
     }

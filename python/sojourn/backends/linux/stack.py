@@ -45,10 +45,10 @@ CONSTANT: dict[str, tuple[Value, str]] = {
     "flight_size": ("window", "the congestion window (tcp_reno_ssthresh)"),
 }
 
-#: The sysctls of loss recoveries that Linux has: RACK and tail loss probes, or neither (ONLY_RACK); without SACK RFC 6582's, with
-#: reductions by PRR (tcp_input.c, tcp_is_reno).
+#: The sysctls of loss recoveries that Linux has: RACK and tail loss probes, or neither (ONLY_RACK); without SACK its own (tcp_input.c,
+#: tcp_is_reno), which is also what it has for RFC 6582's.
 _RECOVERY = {"rack": (1, 3), "prr": (0, 0)}
-_WITHOUT_SACK = "newreno"
+_WITHOUT_SACK = ("linux_newreno", "newreno")
 
 #: How the profiles of simulators begin: no kernel has their stacks.
 _SIMULATORS = ("ns2", "ns3")
@@ -101,8 +101,8 @@ def sysctls(
     recovery = str(stack["recovery"])
     if recovery not in _RECOVERY and stack["sack"]:
         limitations.note("stack.recovery", "Linux has rack, and prr without it")
-    elif recovery not in (*_RECOVERY, _WITHOUT_SACK):
-        limitations.note("stack.recovery", f"Linux without SACK has {_WITHOUT_SACK}")
+    elif recovery not in (*_RECOVERY, *_WITHOUT_SACK):
+        limitations.note("stack.recovery", f"Linux without SACK has {_WITHOUT_SACK[0]}")
     elif recovery == "prr" and stack["sack"] and version >= cache.ONLY_RACK:
         limitations.note("stack.recovery", "Linux from 6.17 on has rack, and prr without it no more")
     if stack["ecn"] == "accurate" and algorithm != "dctcp" and version < cache.ACCURATE_ECN:

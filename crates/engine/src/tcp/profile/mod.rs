@@ -197,7 +197,8 @@ impl StackProfile {
         check_limits(settings, &StackProfile::describe())?;
         let profile: StackProfile = serde_json::from_value(settings.clone()).map_err(|error| error.to_string())?;
         if profile.recovery.uses_sack() && !profile.sack {
-            return Err("recovery: must be \"tahoe\", \"reno\" or \"newreno\" without sack = true".to_owned());
+            return Err("recovery: must be \"tahoe\", \"reno\", \"newreno\" or \"linux_newreno\" without sack = true"
+                .to_owned());
         }
         if profile.duplicate_sack && !profile.sack {
             return Err("duplicate_sack: needs sack = true".to_owned());
@@ -291,7 +292,7 @@ impl StackProfile {
                 reading: (self.reading_rate.0 > 0).then_some(self.reading_rate),
             }),
             duplicate_sack: self.duplicate_sack,
-            sack_compression: self.sack_compression,
+            sack_compression: self.compression(),
             ecn: self.ecn,
             one_way_delay,
             load_factor: false,
@@ -301,6 +302,12 @@ impl StackProfile {
                 (true, false) => MAXIMUM_SACK_BLOCKS,
             },
         }
+    }
+
+    /// The longest delay of an acknowledgement of data above a gap. Without SACK there is none: Linux tcp_input.c,
+    /// __tcp_ack_snd_check.
+    pub fn compression(&self) -> Duration {
+        if self.sack { self.sack_compression } else { Duration::ZERO }
     }
 
     pub fn rto_limits(&self) -> RtoLimits {

@@ -21,6 +21,10 @@ choice! {
         /// RFC 8985: loss detection by time, tail loss probes, proportional rate reduction. With `duplicate_sack` it undoes
         /// reductions for spurious losses. Timeouts as in Linux tcp_input.c, tcp_enter_loss and tcp_process_loss.
         Rack = "rack",
+        /// That of Linux without SACK (tcp_input.c, tcp_is_reno): as `newreno`, but a duplicate acknowledgement counts as a segment
+        /// that was SACKed, the duplicate threshold grows with reordering, the window falls in proportion, and timestamps and
+        /// F-RTO undo reductions.
+        LinuxNewReno = "linux_newreno",
         /// That of ns-2.35's Agent/TCP/Linux: forward acknowledgements, one segment later; a retransmission is lost once a segment
         /// sent after it is SACKed, or a later retransmission; the window falls by one segment for each sent, and each
         /// acknowledgement restarts the retransmission timer.
@@ -45,6 +49,7 @@ impl RecoveryKind {
         match self {
             RecoveryKind::Fack => LossRule::Forward,
             RecoveryKind::Rack => LossRule::Time,
+            RecoveryKind::LinuxNewReno => LossRule::Duplicates,
             RecoveryKind::Ns2Linux => LossRule::Beyond,
             RecoveryKind::Ns3Classic | RecoveryKind::Ns3Prr => LossRule::Ns3,
             _ => LossRule::Above,

@@ -40,14 +40,17 @@ macro_rules! of_rack_alone {
 
 mod inflation;
 mod kind;
+mod linux_newreno;
 mod newreno;
 mod ns2_linux;
 mod ns3;
 mod prr;
 mod rack;
+mod reduction;
 mod reno;
 mod sack;
 mod tahoe;
+mod timeout;
 
 use crate::packet::Block;
 use crate::tcp::flight::{Arrival, Flight, LimitedTransmit, Phase};
@@ -57,6 +60,7 @@ use crate::time::{Duration, Time};
 
 pub use inflation::Inflation;
 pub use kind::RecoveryKind;
+pub use linux_newreno::LinuxNewReno;
 pub use newreno::NewReno;
 pub use ns2_linux::Ns2Linux;
 pub use ns3::Ns3;
@@ -65,6 +69,8 @@ pub use rack::Rack;
 pub use reno::Reno;
 pub use sack::Sack;
 pub use tahoe::Tahoe;
+
+use reduction::Reduction;
 
 /// The effect of an acknowledgement on recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,11 +224,12 @@ pub enum Recovery {
     Rack(Box<Rack>),
     Ns2Linux(Box<Ns2Linux>),
     Ns3(Box<Ns3>),
+    LinuxNewReno(Box<LinuxNewReno>),
 }
 
 macro_rules! each {
     ($recovery:expr, $each:ident => $value:expr) => {
-        dispatch!($recovery, Recovery [Tahoe Reno NewReno Sack Rack Ns2Linux Ns3], $each => $value)
+        dispatch!($recovery, Recovery [Tahoe Reno NewReno Sack Rack Ns2Linux Ns3 LinuxNewReno], $each => $value)
     };
 }
 
@@ -246,6 +253,7 @@ impl Recovery {
             RecoveryKind::Sack | RecoveryKind::Fack => Recovery::Sack(Sack::at_once()),
             RecoveryKind::Prr => Recovery::Sack(Sack::proportional()),
             RecoveryKind::Rack => Recovery::Rack(Box::new(Rack::new(settings.duplicate_sack, settings.timer_tick))),
+            RecoveryKind::LinuxNewReno => Recovery::LinuxNewReno(Box::default()),
             RecoveryKind::Ns2Linux => Recovery::Ns2Linux(Box::default()),
             RecoveryKind::Ns3Classic => Recovery::Ns3(Box::new(Ns3::classic())),
             RecoveryKind::Ns3Prr => Recovery::Ns3(Box::new(Ns3::proportional())),
@@ -255,7 +263,7 @@ impl Recovery {
     /// Whether it tracks individual segments and therefore needs [`on_delivered`](Recovery::on_delivered) for each one
     /// delivered.
     pub fn follows_segments(&self) -> bool {
-        matches!(self, Recovery::Rack(_) | Recovery::Ns2Linux(_))
+        matches!(self, Recovery::Rack(_) | Recovery::Ns2Linux(_) | Recovery::LinuxNewReno(_))
     }
 
     /// Whether an acknowledgement of nothing new restarts the retransmission timer too: ns-2.35 tcp/tcp-linux.cc, time_processing.
@@ -279,10 +287,10 @@ impl Recovery {
                 let is_suspicious = is_duplicate || arrival.progress.newly_lost > 0;
                 if is_suspicious && each!(self, recovery => recovery.finds_loss(flight, arrival)) {
                     Step::Enter
-                } else if let Recovery::Rack(rack) = self
-                    && rack.is_reducing()
+                } else if let Some(reduction) = self.reduction_mut()
+                    && reduction.is_of_marks()
                 {
-                    rack.reduce(flight, arrival);
+                    reduction.reduce(flight, arrival);
                     Step::REPAIR
                 } else {
                     Step::Grow
@@ -292,12 +300,42 @@ impl Recovery {
                 if recovery.is_over(flight, arrival) { Step::Leave } else { recovery.on_ack(flight, arrival) }
             }),
             Phase::Loss => {
-                if flight.una >= flight.recover {
+                if flight.una >= flight.recover && !self.holds(flight) {
                     flight.phase = Phase::Open;
                     flight.duplicate_acks = 0;
                 }
                 if self.repairs_anew(flight) { Step::Enter } else { Step::Grow }
             }
+        }
+    }
+
+    /// Whether a repair goes on though all that was sent before it is acknowledged: Linux tcp_input.c, tcp_is_non_sack_preventing_reopen.
+    #[inline]
+    fn holds(&self, flight: &Flight) -> bool {
+        matches!(self, Recovery::LinuxNewReno(_)) && !LinuxNewReno::is_past(flight)
+    }
+
+    /// Whether a reduction that was spurious ends a repair which is under way.
+    pub fn ends_with_undo(&self, flight: &Flight) -> bool {
+        flight.phase != Phase::Open && !self.holds(flight)
+    }
+
+    /// The reduction in proportion of a recovery that continues one after marks.
+    #[inline]
+    fn reduction(&self) -> Option<&Reduction> {
+        match self {
+            Recovery::Rack(rack) => Some(rack.reduction()),
+            Recovery::LinuxNewReno(recovery) => Some(recovery.reduction()),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn reduction_mut(&mut self) -> Option<&mut Reduction> {
+        match self {
+            Recovery::Rack(rack) => Some(rack.reduction_mut()),
+            Recovery::LinuxNewReno(recovery) => Some(recovery.reduction_mut()),
+            _ => None,
         }
     }
 
@@ -330,6 +368,7 @@ impl Recovery {
             (_, Recovery::Ns3(recovery)) => recovery.lost_then_new(flight, has_new),
             (Phase::Open, _) => has_new.then_some(Next::New),
             (Phase::Loss, Recovery::Rack(rack)) => rack.next_after_timeout(flight, has_new),
+            (Phase::Loss, Recovery::LinuxNewReno(recovery)) => recovery.next_after_timeout(flight, has_new),
             (Phase::Loss, _) => lost_then_new(flight, has_new),
         }
     }
@@ -387,8 +426,10 @@ impl Recovery {
         let begins = flight.is_open();
         flight.start_over(nxt);
         each!(self, recovery => recovery.on_timeout(flight, rto, now));
-        if let Recovery::Rack(rack) = self {
-            rack.follow_timeout(flight, begins, repeats);
+        match self {
+            Recovery::Rack(rack) => rack.follow_timeout(flight, begins, repeats),
+            Recovery::LinuxNewReno(recovery) => recovery.follow_timeout(flight, begins, repeats),
+            _ => {}
         }
     }
 
@@ -399,7 +440,8 @@ impl Recovery {
     pub fn reduces_on_timeout(&self, flight: &Flight, repeats: bool) -> bool {
         match self {
             Recovery::Ns3(_) => true,
-            Recovery::Rack(rack) => !repeats && !rack.has_reduced(flight),
+            Recovery::Rack(rack) => !repeats && !rack.reduction().has_reduced(flight),
+            Recovery::LinuxNewReno(recovery) => !repeats && !recovery.has_reduced(flight),
             _ => !repeats,
         }
     }
@@ -408,18 +450,17 @@ impl Recovery {
     /// does so.
     pub fn start_reduction(&mut self, flight: &Flight, nxt: u64) -> bool {
         match self {
-            Recovery::Rack(rack) => {
-                rack.start_reduction(flight, nxt);
-                true
-            }
-            _ => false,
+            Recovery::Rack(rack) => rack.reduction_mut().start_of_marks(flight, nxt),
+            Recovery::LinuxNewReno(recovery) => recovery.start_reduction(flight, nxt),
+            _ => return false,
         }
+        true
     }
 
     /// Whether such a reduction is under way, outside fast recovery.
     #[inline]
     pub fn is_reducing(&self) -> bool {
-        matches!(self, Recovery::Rack(rack) if rack.is_reducing())
+        self.reduction().is_some_and(Reduction::is_of_marks)
     }
 
     /// Records that a segment with this payload, in bytes, was sent. It is a first transmission if the index is that of
@@ -433,16 +474,6 @@ impl Recovery {
 /// The interface of recoveries that track the transmission times of segments.
 impl Recovery {
     of_rack_alone! {
-        /// Ends a reduction after marks if the current acknowledgement does.
-        #[inline]
-        fn end_reduction(&mut self, flight: &mut Flight);
-
-        /// Marks have shown that the latest reduction was called for.
-        fn confirm_reduction(&mut self);
-
-        /// Saves the window before a reduction that may prove spurious.
-        fn before_reduction(&mut self, flight: &Flight);
-
         /// Moves the recovery's timer to a tick of the host's timers.
         fn round_deadline(&mut self, tick: Duration);
 
@@ -461,6 +492,32 @@ impl Recovery {
         fn on_rtt(&mut self, rtt: Duration);
     }
 
+    /// Ends a reduction after marks if the current acknowledgement does.
+    #[inline]
+    pub fn end_reduction(&mut self, flight: &mut Flight) {
+        if let Some(reduction) = self.reduction_mut() {
+            reduction.end_of_marks(flight);
+        }
+    }
+
+    /// Marks have shown that the latest reduction was called for.
+    pub fn confirm_reduction(&mut self) {
+        match self {
+            Recovery::Rack(rack) => rack.confirm_reduction(),
+            Recovery::LinuxNewReno(recovery) => recovery.confirm_reduction(),
+            _ => {}
+        }
+    }
+
+    /// Saves the window before a reduction that may prove spurious.
+    pub fn before_reduction(&mut self, flight: &Flight) {
+        match self {
+            Recovery::Rack(rack) => rack.before_reduction(flight),
+            Recovery::LinuxNewReno(recovery) => recovery.before_reduction(flight),
+            _ => {}
+        }
+    }
+
     /// When the recovery's own timer expires, `NEVER` while it is stopped.
     #[inline]
     pub fn deadline(&self) -> Time {
@@ -473,7 +530,11 @@ impl Recovery {
     /// Whether the retransmission timer restarts with a retransmission of the first segment, as on a host with Linux's timers:
     /// tcp_output.c, tcp_xmit_retransmit_queue.
     pub fn restarts_timer_on_first(&self) -> bool {
-        matches!(self, Recovery::Rack(rack) if rack.restarts_timer_on_first())
+        match self {
+            Recovery::Rack(rack) => rack.restarts_timer_on_first(),
+            Recovery::LinuxNewReno(_) => true,
+            _ => false,
+        }
     }
 
     pub fn on_timer(&mut self, flight: &mut Flight, rto: &Rto, now: Time) -> Expiry {
@@ -489,6 +550,7 @@ impl Recovery {
         match self {
             Recovery::Rack(rack) => rack.on_delivered(index, echo_ended, now),
             Recovery::Ns2Linux(recovery) => recovery.on_delivered(index),
+            Recovery::LinuxNewReno(recovery) => recovery.on_delivered(echo_ended),
             _ => {}
         }
     }
@@ -506,6 +568,7 @@ impl Recovery {
     ) -> Evidence {
         match self {
             Recovery::Rack(rack) => rack.find_losses(flight, acked, sacks, progress, rto, now),
+            Recovery::LinuxNewReno(recovery) => recovery.find_losses(flight, acked, progress),
             Recovery::Ns2Linux(recovery) => {
                 recovery.find_losses(flight, progress);
                 Evidence::None

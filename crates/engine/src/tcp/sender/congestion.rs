@@ -93,7 +93,7 @@ impl Sender {
 
     /// Undoes a spurious reduction: restores the window to at least its earlier size.
     pub(super) fn take_back(&mut self, cwnd: u64, ssthresh: u64, now: Time) {
-        if !self.flight.is_open() {
+        if self.recovery.ends_with_undo(&self.flight) {
             self.recovery.leave(&mut self.flight);
         }
         self.governor.on_spurious(&mut self.flight.window, cwnd, ssthresh, now);

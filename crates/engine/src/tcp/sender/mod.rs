@@ -25,7 +25,7 @@ use crate::tcp::ecn::EcnKind;
 use crate::tcp::flight::{Flight, FlightSettings, LimitedTransmit};
 use crate::tcp::governor::Governor;
 use crate::tcp::profile::{Counting, RttSamples, StackProfile};
-use crate::tcp::recovery::{Recovery, RecoverySettings};
+use crate::tcp::recovery::{Recovery, RecoveryKind, RecoverySettings};
 use crate::tcp::rto::Rto;
 use crate::tcp::scoreboard::{FIRST_DATA, Scoreboard};
 use crate::tcp::send_buffer::SendBuffer;
@@ -181,7 +181,7 @@ impl Sender {
                 || profile.send_buffer_grows,
             send_buffer: profile
                 .send_buffer_grows
-                .then(|| Box::new(SendBuffer::new(mss, profile.send_buffer.0, needs.governs))),
+                .then(|| Box::new(SendBuffer::new(mss, profile.send_buffer.0, needs.governs, profile.sack))),
             recovery,
             governor: Governor::new(algorithm, slow_start, &profile),
             rto: Rto::new(&profile.rto_limits()),
@@ -225,8 +225,8 @@ impl Sender {
             has_sack: profile.sack,
             limited_transmit: match (profile.limited_transmit, profile.sack) {
                 (false, _) => LimitedTransmit::Off,
-                (true, true) => LimitedTransmit::Pipe,
-                (true, false) => LimitedTransmit::Beyond,
+                (true, false) if profile.recovery != RecoveryKind::LinuxNewReno => LimitedTransmit::Beyond,
+                (true, _) => LimitedTransmit::Pipe,
             },
             flight_size: profile.flight_size,
             is_governed: needs.governs,

@@ -3,9 +3,10 @@
 //! spurious reduction is undone (`undo.rs`).
 
 mod detector;
-mod timeout;
 mod undo;
 
+use super::reduction::Reduction;
+use super::timeout::Timeout;
 use super::{Entry, Evidence, Expiry, Next, ProportionalRateReduction, Repair, Step, lost_then_new};
 use crate::packet::Block;
 use crate::tcp::flight::{Arrival, Flight, Phase};
@@ -16,7 +17,6 @@ use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
 use detector::Detector;
-use timeout::Timeout;
 use undo::{Balance, Undo, duplicate_of};
 
 /// Maximum delay of an acknowledgement: RFC 8985 section 7.2, TLP.max_ack_delay.
@@ -63,48 +63,17 @@ state! {
         timeout: Timeout = Timeout::new(),
         /// Whether the current acknowledgement shows that a retransmission was lost.
         lost_again: bool,
-        /// The reduction of the current episode, `None` if the algorithm sets the window.
-        reduction: Option<ProportionalRateReduction>,
-        /// SND.NXT when marks began the reduction that is under way outside fast recovery: Linux's state CWR.
-        marked_at: Option<u64>,
+        reduction: Reduction = Reduction::new(),
     }
 }
 
 impl Rack {
-    /// Whether marks reduce the window.
-    pub(super) fn is_reducing(&self) -> bool {
-        self.marked_at.is_some()
+    pub(super) fn reduction(&self) -> &Reduction {
+        &self.reduction
     }
 
-    /// Starts to reduce the window after marks: Linux tcp_input.c, tcp_enter_cwr. `nxt` is SND.NXT.
-    pub(super) fn start_reduction(&mut self, flight: &Flight, nxt: u64) {
-        self.reduction = Some(ProportionalRateReduction::new(flight.window.cwnd));
-        self.marked_at = Some(nxt);
-    }
-
-    /// Ends it once the segment that announces it has been acknowledged: Linux tcp_input.c, tcp_fastretrans_alert.
-    pub(super) fn end_reduction(&mut self, flight: &mut Flight) {
-        if self.marked_at.is_some_and(|nxt| flight.una > nxt) {
-            self.forget_reduction();
-            flight.window.cwnd = flight.window.ssthresh;
-        }
-    }
-
-    fn forget_reduction(&mut self) {
-        self.reduction = None;
-        self.marked_at = None;
-    }
-
-    /// Continues it with an acknowledgement that starts no recovery.
-    pub(super) fn reduce(&mut self, flight: &mut Flight, arrival: &Arrival) {
-        if let Some(reduction) = &mut self.reduction {
-            reduction.reduce(flight, arrival);
-        }
-    }
-
-    /// Whether the current window of data has reduced the window before a timeout: Linux tcp_input.c, tcp_enter_loss.
-    pub(super) fn has_reduced(&self, flight: &Flight) -> bool {
-        flight.phase == Phase::Recovery || self.marked_at.is_some_and(|nxt| flight.una < nxt)
+    pub(super) fn reduction_mut(&mut self) -> &mut Reduction {
+        &mut self.reduction
     }
 
     /// No reduction is taken back once marks have shown congestion: Linux tcp_input.c, tcp_enter_cwr.
@@ -177,7 +146,7 @@ impl Rack {
         } else if spurious > 0 {
             self.on_needless(spurious)
         } else if probe_repaired && flight.is_open() {
-            self.forget_reduction();
+            self.reduction.forget();
             Evidence::ProbeRepaired
         } else {
             Evidence::None
@@ -367,29 +336,27 @@ impl Repair for Rack {
             self.timeout.forget_retransmissions();
         }
         flight.scoreboard.start_episode();
-        if let Some(marked_at) = self.marked_at.take() {
+        if let Some(marked_at) = self.reduction.take_over() {
             // The window is being reduced already: Linux tcp_input.c, tcp_enter_recovery.
-            self.reduce(flight, arrival);
+            self.reduction.reduce(flight, arrival);
             flight.begin_recovery(marked_at);
             return Entry::Repair { first: flight.scoreboard.next_lost().into() };
         }
         self.save(flight, flight.scoreboard.retransmitted());
         reduce(flight);
         // At the end of a recovery the acknowledgement of its last data may show no further loss.
-        let safe = ProportionalRateReduction::is_safe(arrival);
-        self.reduction =
-            (!flight.settings.is_governed).then(|| ProportionalRateReduction::enter(flight, arrival, safe));
+        self.reduction.start(flight, arrival, ProportionalRateReduction::is_safe(arrival));
         flight.begin_recovery(nxt);
         Entry::Repair { first: flight.scoreboard.next_lost().into() }
     }
 
     fn on_ack(&mut self, flight: &mut Flight, arrival: &Arrival) -> Step {
-        self.reduce(flight, arrival);
+        self.reduction.reduce(flight, arrival);
         Step::REPAIR
     }
 
     fn leave(&mut self, flight: &mut Flight) {
-        self.reduction = None;
+        self.reduction.end();
         if !flight.settings.is_governed {
             flight.window.cwnd = flight.window.ssthresh;
         }
@@ -406,7 +373,7 @@ impl Repair for Rack {
     fn on_timeout(&mut self, flight: &mut Flight, _rto: &Rto, now: Time) {
         self.detector.mark_losses_on_timeout(&mut flight.scoreboard, now);
         flight.window.cwnd = flight.pipe() + flight.window.mss;
-        self.forget_reduction();
+        self.reduction.forget();
         self.probe = None;
         self.deadline = Time::NEVER;
     }
@@ -423,8 +390,6 @@ impl Repair for Rack {
                 undo.on_retransmitted();
             }
         }
-        if let Some(reduction) = &mut self.reduction {
-            reduction.on_sent(payload);
-        }
+        self.reduction.on_sent(payload);
     }
 }

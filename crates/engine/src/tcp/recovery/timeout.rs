@@ -54,6 +54,22 @@ impl Timeout {
         self.seen.overtaken |= echo_ended.is_some_and(|ended| ended <= self.first_again);
     }
 
+    /// Whether the current acknowledgement answers a transmission before the first retransmission. `without` is the answer if nothing
+    /// was sent again.
+    pub(super) fn is_overtaken(&self, without: bool) -> bool {
+        self.seen.overtaken && (without || self.first_again != Time::NEVER)
+    }
+
+    /// The timestamp that the current acknowledgement echoes is to show nothing.
+    pub(super) fn ignore_echo(&mut self) {
+        self.seen.overtaken = false;
+    }
+
+    /// Whether something was sent for the first time after the timeout; `nxt` is one past the highest segment sent.
+    pub(super) fn is_followed_by(&self, nxt: u64) -> bool {
+        nxt > self.end
+    }
+
     /// Whether an acknowledgement during the repair shows that the timeout was spurious. It may acknowledge data
     /// (`advances`) or all that was sent before the timeout (`completes`), and SACK (`sacks`). `nxt` is one past the highest
     /// segment sent.
