@@ -82,7 +82,7 @@ def judged(
     return judging.judge(asked, Contender("mine", {}), others, [{}], found)
 
 
-def test_harm_is_ware_et_als() -> None:
+def test_harm_is_the_part_that_is_lost() -> None:
     """Harm is (alone - beside) / alone of a rate (HotNets 2019, section 3): of 8 beside and 2 left a quarter is left."""
     answer = judged(SHARE, {"mine": [2.0, 2.0], "cubic": [4.0, 4.0], ALONE: [8.0, 8.0]})
     (finding,) = answer.findings

@@ -496,8 +496,6 @@ def test_programs_of_a_sweep_stand_in_a_table(tmp_path: Path) -> None:
     heads = ["rate", "name", "host", "seeds", "took s", "status", "last line"]
     assert [column.heading for column in table.columns] == heads
     assert [[str(column.show(row)) for column in table.columns] for row in table.rows] == [
-        [rate, "client", "b", "1", *ending]
-        for (rate,) in order
-        for ending in (["1.500", "0", "two"], ["3.000", "SIGKILL", ""])
+        [rate, "client", "b", "1", *ending] for (rate,) in order for ending in (["1.500", "0", "two"], ["3.000", "SIGKILL", ""])
     ]
     assert "<td>client</td><td>b</td><td>1</td><td>3.000</td><td>SIGKILL</td>" in shown

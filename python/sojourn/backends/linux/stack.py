@@ -45,8 +45,8 @@ CONSTANT: dict[str, tuple[Value, str]] = {
     "flight_size": ("window", "the congestion window (tcp_reno_ssthresh)"),
 }
 
-#: The sysctls of loss recoveries that Linux has: RACK and tail loss probes, or neither (ONLY_RACK); without SACK its own (tcp_input.c,
-#: tcp_is_reno), which is also what it has for RFC 6582's.
+#: The sysctls of loss recoveries that Linux has: RACK and tail loss probes, or neither (ONLY_RACK); without SACK its own
+#: (tcp_input.c, tcp_is_reno), which is also what it has for RFC 6582's.
 _RECOVERY = {"rack": (1, 3), "prr": (0, 0)}
 _WITHOUT_SACK = ("linux_newreno", "newreno")
 
