@@ -114,7 +114,8 @@ class Drawn:
 
     def has(self, name: str, **like: str) -> bool:
         """Whether a frame has rows with such values, such as ``series`` with the kind ``queue``."""
-        return self.frame(name).filter(**like).head(1).collect().height > 0
+        # Of all columns a million rows would be read, to be given one.
+        return self.frame(name).filter(**like).select("seed").head(1).collect(engine="streaming").height > 0
 
     @cached_property
     def _repeated(self) -> pl.DataFrame:
