@@ -65,7 +65,7 @@ def over_axis(contents: Contents) -> list[Drawing]:
     """Each main metric over the one axis that varies: a line where its values are quantities, and else bars."""
     if len(contents.varying) != 1:
         return []
-    prefix = "line-" if lines.quantities(Drawn.of(contents.result, order=contents.axes)) else ""
+    prefix = "line-" if lines.quantities(contents.drawn) else ""
     return _drawings(contents, [f"{prefix}{metric.figure_name}" for metric in METRICS.values() if metric.main], HALF)
 
 
@@ -91,7 +91,7 @@ def _drawing(contents: Contents, name: str, title: str, select: Selection, width
     only = [f"--only={axis}={label}" for axis, labels in chosen.items() for label in labels]
     command = shlex.join(["sojourn", "plot", str(contents.directory), "--figure", name, "--format", "svg", *only])
     try:
-        source = Drawn.of(contents.result, chosen, order=contents.axes, command=command)
+        source = Drawn.of(contents.result, chosen, order=contents.axes) if chosen else contents.drawn
         chart = named(name).draw(source, width)
     except InputError:
         return None

@@ -168,6 +168,11 @@ class Contents:
         """What tells a cell with these values of the axes from the others, in words."""
         return ", ".join(labels[axis] for axis in self.varying or self.axes)
 
+    @cached_property
+    def drawn(self) -> Drawn:
+        """All cells and seeds as charts draw them."""
+        return Drawn.of(self.result, order=self.axes)
+
     @property
     def varying(self) -> Mapping[str, Sequence[str]]:
         """The axes with more than one label."""
