@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,7 @@ from sojourn.campaign import Campaign, plan, run
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS
-from sojourn.report import contents, prose
+from sojourn.report import contents, prose, vega
 from sojourn.runs import Cell
 from sojourn.scenario import from_data
 from sojourn.specification import RunSpecification
@@ -499,3 +500,36 @@ def test_programs_of_a_sweep_stand_in_a_table(tmp_path: Path) -> None:
         [rate, "client", "b", "1", *ending] for (rate,) in order for ending in (["1.500", "0", "two"], ["3.000", "SIGKILL", ""])
     ]
     assert "<td>client</td><td>b</td><td>1</td><td>3.000</td><td>SIGKILL</td>" in shown
+
+
+def test_script_of_charts_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is made once for all processes; made anew where what is kept is damaged, and each time where nothing can be kept."""
+
+    def script() -> str:
+        vega.script.cache_clear()
+        return str(vega.script())
+
+    made, carry_out = list[str](), subprocess.run
+
+    def counted(*words: Any, **how: Any) -> Any:
+        made.append("once")
+        return carry_out(*words, **how)
+
+    monkeypatch.setattr(vega, "BUNDLE", "print('<script></script>')")
+    monkeypatch.setattr(subprocess, "run", counted)
+    try:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        assert script() == script() == "<script><\\/script>\n"
+        assert made == ["once"]
+        (kept,) = (tmp_path / "sojourn" / "report").iterdir()
+        whole = kept.read_bytes()
+        for damaged in (whole[:-1], whole.replace(b"script", b"scripT", 1), b""):
+            kept.write_bytes(damaged)
+            made.clear()
+            assert script() == script() == "<script><\\/script>\n"
+            assert made == ["once"]
+            assert kept.read_bytes() == whole
+        monkeypatch.setenv("XDG_CACHE_HOME", str(kept))
+        assert script() == "<script><\\/script>\n"
+    finally:
+        vega.script.cache_clear()

@@ -2,8 +2,6 @@
 
 import json
 import shlex
-import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +15,7 @@ from sojourn import _engine
 from sojourn.api import Reproduction
 from sojourn.errors import check_out
 from sojourn.metrics import METRICS, of_run
-from sojourn.report import charts, facts, groups, heatmaps, overtime, overview, programs, prose, tables
+from sojourn.report import charts, facts, groups, heatmaps, overtime, overview, programs, prose, tables, vega
 from sojourn.report.charts import Drawing
 from sojourn.report.contents import Contents, read
 from sojourn.statistics import Estimate
@@ -63,7 +61,7 @@ def page(contents: Contents) -> str:
         "campaign": charts.of_campaign(contents),
     }
     template = templates().get_template("page.html.jinja")
-    return template.render(vega=_vega(), drawn=drawn, data=_data(contents, drawn), by_group=by_group, **_values(contents))
+    return template.render(vega=vega.script(), drawn=drawn, data=_data(contents, drawn), by_group=by_group, **_values(contents))
 
 
 @cache
@@ -73,19 +71,6 @@ def templates() -> Environment:
     environment.trim_blocks = environment.lstrip_blocks = True
     environment.filters["embedded"] = _embedded
     return environment
-
-
-@cache
-def _vega() -> Markup:
-    """The script that draws charts; it is the same in all reports, and bundling it takes a second.
-
-    In a process of its own: the JavaScript engine that bundles it keeps 60 MB.
-    """
-    bundle = (
-        "import sys, vl_convert; sys.stdout.buffer.write(vl_convert.javascript_bundle('window.vegaEmbed = vegaEmbed;').encode())"
-    )
-    made = subprocess.run([sys.executable, "-c", bundle], capture_output=True, check=True).stdout.decode()
-    return Markup(made.replace("</script", "<\\/script"))
 
 
 def _embedded(data: object) -> Markup:
