@@ -1,5 +1,6 @@
 """What a scenario may say of programs: names in braces, words of commands, and a line for each mistake."""
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,11 @@ import pytest
 
 from conftest import Capture, complaint, scenario_data
 from sojourn import scenario
+from sojourn.backends.linux import programs, runaways
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
+from sojourn.linux import guest
+from sojourn.scenario import content
 from sojourn.scenario.programs import address
 from sojourn.specification import RunSpecification, specify
 
@@ -126,3 +130,25 @@ def test_the_first_scenario_of_the_page_is_one() -> None:
     programs = specify(scenario.from_data(tomllib.loads(pasted), "page", Path()), 1)["programs"]
     assert programs[1]["command"][:5] == ["curl", "-s", "-o", "/dev/null", "-w"]
     assert programs[1]["command"][5] == "%{time_total} s"
+
+
+def in_guest(file: str, name: str) -> int:
+    """Returns a constant of the guest's program: a number, which may be shifted."""
+    found = re.search(rf"^#define {name} \(?(\d+)(?:ll)?(?: << (\d+)\)?)?$", guest.source(file).decode(), re.MULTILINE)
+    assert found, name
+    return int(found[1]) << int(found[2] or 0)
+
+
+def test_the_page_has_the_limits_that_hold() -> None:
+    """Limits stand in the guest's C and in modules here, and docs/programs.md says them in its own units."""
+    page = " ".join((Path(__file__).parent.parent / "docs" / "programs.md").read_text(encoding="utf-8").split())
+    said = {
+        "output and errors | {:g} MiB each": in_guest("programs.c", "MOST_WRITTEN") / 2**20,
+        "files that are kept | {:g} MiB of": in_guest("programs.c", "MOST_KEPT") / 2**20,
+        "processes and threads | {:,} in all": in_guest("limits.c", "MOST_PROCESSES"),
+        "memory | {:g} GiB besides": programs.MEMORY / 2**10,
+        "After {:g} s of processor time": runaways.LONGEST,
+        "{:g} GiB<!-- end -->": content.MOST_BYTES / 2**30,
+    }
+    for text, number in said.items():
+        assert text.format(number) in page

@@ -14,7 +14,7 @@ from sojourn.linux.archive import Entry
 PROGRAM = (
     *("main.c", "network.c", "flow.c", "seen.c", "session.c", "queue.c", "changes.c", "tap.c", "capture.c", "delays.c"),
     *("programs.c", "roots.c", "costs.c", "limits.c"),
-    *("observed.c", "sight.c", "waiting.c", "stream.c", "sockets.c"),
+    *("observed.c", "headers.c", "sight.c", "waiting.c", "stream.c", "sockets.c"),
 )
 HEADERS = ("guest.h", "observed.h")
 

@@ -80,6 +80,25 @@ struct packet {
 #define HEADERS_AND_MORE (14 + 40 + 32)
 #define LARGEST_HEADERS (14 + 20 + 60)
 
+/* The header of an IP packet, of either version. */
+struct ip_header {
+	unsigned length;
+	uint32_t whole;   /* bytes of the packet with it; 0 if it does not say, as of buffers above 64 kB */
+	uint8_t protocol; /* what follows, which may be another header of IPv6 */
+	const unsigned char *addresses; /* the sender's, then the receiver's */
+	unsigned address_length;
+	const unsigned char *own; /* besides these, what no hop changes: IPv4's length, identification and fragment, IPv6's length */
+	unsigned own_length;
+};
+
+/* Whether so many bytes have all of one. */
+int ip_read(const unsigned char *bytes, uint32_t captured, struct ip_header *ip);
+/* A number of so many bytes, the highest first, as all headers have them. */
+uint32_t big_endian(const unsigned char *bytes, int count);
+/* FNV-1a of 64 bits, goes on from a hash (RFC 9923, sections 2 and 5); the first goes on from the basis. */
+uint64_t hashed(uint64_t hash, const unsigned char *bytes, size_t count);
+#define HASH_BASIS 0xcbf29ce484222325
+
 /* A tap on a device: what it sends, or what it receives. */
 struct tap {
 	int socket;

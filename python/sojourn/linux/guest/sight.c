@@ -37,15 +37,6 @@ static int skip(struct rest *rest, uint32_t count)
 	return 1;
 }
 
-static uint32_t number(const unsigned char *bytes, int count)
-{
-	uint32_t value = 0;
-
-	while (count--)
-		value = value << 8 | *bytes++;
-	return value;
-}
-
 /* What is before an address of IPv4 in one of IPv6. */
 static void map(unsigned char *address, const unsigned char *bytes)
 {
@@ -55,39 +46,23 @@ static void map(unsigned char *address, const unsigned char *bytes)
 	memcpy(address + sizeof before, bytes, 4);
 }
 
-static int read_ipv4(struct rest *rest, struct sight *sight, int *is_fragment)
+/* Goes on to what a fragment has, if it is the first or the only one. */
+static int read_ipv4(struct rest *rest, struct sight *sight, const struct ip_header *ip, int *is_fragment)
 {
-	const unsigned char *ip = rest->bytes;
-	uint32_t length, place;
+	uint32_t place = big_endian(rest->bytes + 6, 2);
 
-	if (rest->captured < 20)
-		return 0;
-	length = number(ip + 2, 2);
-	place = number(ip + 6, 2);
-	/* Devices may have padded it; buffers above 64 kB have no length. */
-	if (length && length < rest->whole)
-		rest->whole = length;
-	sight->identification = number(ip + 4, 2);
-	sight->protocol = ip[9];
-	map(sight->source.address, ip + 12);
-	map(sight->target.address, ip + 16);
+	sight->identification = big_endian(rest->bytes + 4, 2);
+	map(sight->source.address, ip->addresses);
+	map(sight->target.address, ip->addresses + 4);
 	*is_fragment = !!(place & MORE);
-	return !(place & OFFSET) && skip(rest, 4 * (ip[0] & 15));
+	return !(place & OFFSET) && skip(rest, ip->length);
 }
 
-static int read_ipv6(struct rest *rest, struct sight *sight, int *is_fragment)
+static int read_ipv6(struct rest *rest, struct sight *sight, const struct ip_header *ip, int *is_fragment)
 {
-	uint32_t length;
-
-	if (rest->captured < 40)
-		return 0;
-	length = number(rest->bytes + 4, 2);
-	if (length && length + 40 < rest->whole)
-		rest->whole = length + 40;
-	sight->protocol = rest->bytes[6];
-	memcpy(sight->source.address, rest->bytes + 8, 16);
-	memcpy(sight->target.address, rest->bytes + 24, 16);
-	if (!skip(rest, 40))
+	memcpy(sight->source.address, ip->addresses, 16);
+	memcpy(sight->target.address, ip->addresses + 16, 16);
+	if (!skip(rest, ip->length))
 		return 0;
 	for (;;) {
 		uint32_t size;
@@ -100,7 +75,7 @@ static int read_ipv6(struct rest *rest, struct sight *sight, int *is_fragment)
 			break;
 		case FRAGMENT:
 			size = 8;
-			if (rest->captured < size || number(rest->bytes + 2, 2) & 0xfff8)
+			if (rest->captured < size || big_endian(rest->bytes + 2, 2) & 0xfff8)
 				return 0;
 			*is_fragment = rest->bytes[3] & 1;
 			break;
@@ -115,14 +90,27 @@ static int read_ipv6(struct rest *rest, struct sight *sight, int *is_fragment)
 	}
 }
 
+static int read_ip(struct rest *rest, struct sight *sight, int *is_fragment)
+{
+	struct ip_header ip;
+
+	if (!ip_read(rest->bytes, rest->captured, &ip))
+		return 0;
+	/* Devices may have padded it. */
+	if (ip.whole && ip.whole < rest->whole)
+		rest->whole = ip.whole;
+	sight->protocol = ip.protocol;
+	return (ip.address_length == 4 ? read_ipv4 : read_ipv6)(rest, sight, &ip, is_fragment);
+}
+
 static int read_tcp(struct rest *rest, struct sight *sight)
 {
 	const unsigned char *tcp = rest->bytes;
 
 	if (rest->captured < 20)
 		return 0;
-	sight->sequence = number(tcp + 4, 4);
-	sight->acknowledgement = number(tcp + 8, 4);
+	sight->sequence = big_endian(tcp + 4, 4);
+	sight->acknowledgement = big_endian(tcp + 8, 4);
 	sight->options = 4 * (tcp[12] >> 4) - 20;
 	sight->flags = tcp[13];
 	/* The options need not have been captured. */
@@ -132,28 +120,20 @@ static int read_tcp(struct rest *rest, struct sight *sight)
 	return 1;
 }
 
-/* Fowler, Noll and Vo's hash (RFC 9923, sections 2 and 5). */
-static uint64_t hash(const unsigned char *bytes, uint32_t count, uint64_t value)
-{
-	while (count--)
-		value = (value ^ *bytes++) * 0x100000001b3;
-	return value;
-}
-
 static int read_udp(struct rest *rest, struct sight *sight, int is_fragment)
 {
 	uint32_t length;
 
 	if (rest->captured < 8)
 		return 0;
-	length = number(rest->bytes + 4, 2);
+	length = big_endian(rest->bytes + 4, 2);
 	if (!skip(rest, 8))
 		return 0;
 	/* The first fragment stands for its datagram. */
 	sight->payload = is_fragment && length >= 8 ? length - 8 : rest->whole;
-	sight->content = hash(rest->bytes, rest->captured < rest->whole ? rest->captured : rest->whole, 0xcbf29ce484222325);
+	sight->content = hashed(HASH_BASIS, rest->bytes, rest->captured < rest->whole ? rest->captured : rest->whole);
 	sight->is_initial = sight->payload >= LEAST_INITIAL && rest->captured >= 5 && (rest->bytes[0] & LONG_HEADER) == LONG_HEADER &&
-			    (number(rest->bytes + 1, 4) == VERSION_1 || number(rest->bytes + 1, 4) == VERSION_2);
+			    (big_endian(rest->bytes + 1, 4) == VERSION_1 || big_endian(rest->bytes + 1, 4) == VERSION_2);
 	return 1;
 }
 
@@ -163,17 +143,16 @@ int sight_read(const struct tpacket2_hdr *header, struct sight *sight)
 	uint32_t before = header->tp_net - header->tp_mac;
 	struct rest rest = { start + header->tp_net, header->tp_snaplen - before, header->tp_len - before };
 	struct virtio_net_hdr cut;
-	int is_fragment = 0, is_read;
+	int is_fragment = 0;
 
 	if (header->tp_snaplen < before + 1)
 		return 0;
 	memset(sight, 0, sizeof *sight);
 	sight->time = tap_time(header);
-	is_read = rest.bytes[0] >> 4 == 4 ? read_ipv4(&rest, sight, &is_fragment) : read_ipv6(&rest, sight, &is_fragment);
-	if (!is_read || rest.captured < 4 || (sight->protocol != IPPROTO_TCP && sight->protocol != IPPROTO_UDP))
+	if (!read_ip(&rest, sight, &is_fragment) || rest.captured < 4 || (sight->protocol != IPPROTO_TCP && sight->protocol != IPPROTO_UDP))
 		return 0;
-	sight->source.port = number(rest.bytes, 2);
-	sight->target.port = number(rest.bytes + 2, 2);
+	sight->source.port = big_endian(rest.bytes, 2);
+	sight->target.port = big_endian(rest.bytes + 2, 2);
 	if (sight->protocol == IPPROTO_TCP ? !read_tcp(&rest, sight) : !read_udp(&rest, sight, is_fragment))
 		return 0;
 	memcpy(&cut, start + header->tp_mac - sizeof cut, sizeof cut);

@@ -127,36 +127,19 @@ int tap_wants(const struct tap *tap, const struct tpacket2_hdr *header)
 	       (protocol == htons(ETH_P_IP) || (tap->all && protocol == htons(ETH_P_IPV6)));
 }
 
-/* FNV-1a (RFC 9923, section 2). */
-static uint64_t hashed(uint64_t hash, const unsigned char *bytes, size_t count)
-{
-	while (count--)
-		hash = (hash ^ *bytes++) * 0x100000001b3;
-	return hash;
-}
-
 /* A packet of a program: of its IP header counts what no hop changes. */
 static int of_program(const struct tpacket2_hdr *header, struct packet *packet)
 {
 	const unsigned char *bytes = (const unsigned char *)header + header->tp_net;
-	unsigned present = header->tp_snaplen - (header->tp_net - header->tp_mac), rest, addresses, length;
-	uint64_t hash = 0xcbf29ce484222325, flow;
+	unsigned present = header->tp_snaplen - (header->tp_net - header->tp_mac);
+	uint64_t hash, flow;
+	struct ip_header ip;
 
-	if (*bytes >> 4 == 4) {
-		rest = 4 * (*bytes & 15);
-		addresses = 12, length = 8;
-		hash = hashed(hash, bytes + 2, 6); /* length, identification, fragment */
-		packet->protocol = bytes[9];
-	} else {
-		rest = 40;
-		addresses = 8, length = 32;
-		hash = hashed(hash, bytes + 4, 2);
-		packet->protocol = bytes[6];
-	}
-	if (present < rest + 4)
+	if (!ip_read(bytes, present, &ip) || present < ip.length + 4)
 		return 0;
-	flow = hashed(hashed(0xcbf29ce484222325, bytes + addresses, length), bytes + rest, 4);
-	hash = hashed(hash ^ flow, bytes + rest, present - rest);
+	flow = hashed(hashed(HASH_BASIS, ip.addresses, 2 * ip.address_length), bytes + ip.length, 4);
+	hash = hashed(hashed(HASH_BASIS, ip.own, ip.own_length) ^ flow, bytes + ip.length, present - ip.length);
+	packet->protocol = ip.protocol;
 	packet->time = tap_time(header);
 	packet->length = header->tp_len;
 	packet->flow = OF_PROGRAMS;
