@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ import sojourn
 from conftest import Capture, complaint
 from doubles import Inventor, register
 from sojourn import api
+from sojourn.backends.result import PROGRAMS, RunResult, frame
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
+from sojourn.specification import RunSpecification
 from sojourn.statistics import fewest_for_a_majority, share
 from sojourn.study import library, verdicts
 from sojourn.study.tally import Tally
@@ -375,6 +378,42 @@ def test_reproduce_all_studies(study: Study, monkeypatch: pytest.MonkeyPatch, ca
     # The inventor's mean queue of 1 packet is within the floor of 5 of the published 3; one seed decides nothing.
     summary = [line.replace("│", " ").split() for line in shown.splitlines() if line.startswith("│ s")][-2:]
     assert summary == [["second", "0", "0", "1", "2", "of", "2"], ["small", "0", "0", "1", "2", "of", "2"]]
+
+
+class Printing(Inventor):
+    """A backend whose programs end as many seconds after their start as the seed is, and print that in ms."""
+
+    def run(self, run: RunSpecification, /) -> RunResult:
+        took, name = run["seed"], run["programs"][0]["name"]
+        row = {"program": 0, "name": name, "host": "a", "command": name, "start": 1.0, "end": 1.0 + took, "status": 0}
+        row |= {
+            "signal": None,
+            "stopped": False,
+            "output": f"{1000 * took}\n",
+            "errors": "",
+            "bytes_output": 5,
+            "bytes_errors": 0,
+        }
+        columns = {column: [(row | {"files_kept": 0, "files_left_out": 0})[column]] for column in PROGRAMS}
+        return replace(super().run(run), programs=frame(columns, PROGRAMS))
+
+
+@pytest.mark.parametrize("out", ["out", None])
+def test_claims_are_about_programs_too(study: Study, out: str | None, capsys: Capture) -> None:
+    """A claim asks the frame of programs for what they printed and how long they ran, in its own cells, seed by seed."""
+    query = (
+        'select seed, bool_and(status = 0 and output::double = 1000 * ("end" - start)) and count(*) = 1 as holds, '
+        "avg(output::double) as ms from programs where name = 'client' group by seed"
+    )
+    folder = study(claim(query, 'select = { load = "high" }'))
+    text = (folder / "study.toml").read_text(encoding="utf-8")
+    program = '[[scenario.programs]]\nat = "a"\nname = "client"\nrun = "true"\n\n[published]'
+    (folder / "study.toml").write_text(text.replace("[published]", program), encoding="utf-8")
+    (judged,) = sojourn.reproduce("small", 8, out=out, backend=Printing()).judged
+    assert (judged.held, judged.seeds, judged.values) == (8, 8, {"ms": [1000.0 * seed for seed in range(1, 9)]})
+    if out is not None:
+        assert status(["claims", "small", out]) == 0
+        assert "ms 4500 (1000 to 8000)" in capsys.readouterr().out
 
 
 def test_piotrowska_has_forty_claims() -> None:
