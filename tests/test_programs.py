@@ -188,6 +188,21 @@ class TestOnAKernel:
         )
         assert [outcome[name].output for name in ("client", "client 2")] == ["|a||"] * 2
 
+    def test_a_policer_polices_programs(self) -> None:
+        """Of a burst of packets of 1,028 bytes those pass for which a bucket of 10,420 bytes has tokens, ten."""
+        policed = {"queue": "fq_codel", "impairments": {"policer": {"rate": "8 kbit/s", "burst": "10420 B"}}}
+        network = {
+            "senders": [{"name": "server", "rate": "1 Gbit/s"}],
+            "receivers": [{"name": "client", "rate": "1 Gbit/s"}],
+            "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms", **policed},
+        }
+        sender = "import socket as s; c = s.socket(s.AF_INET, s.SOCK_DGRAM)"
+        send = f"{sender}; [c.sendto(bytes(1000), ('{{client}}', 9)) for _ in range(30)]"
+        outcome = sojourn.programs.network({"network": {"dumbbell": network}}).run(
+            server={"run": ["python3", "-c", send], "start": "100 ms"}, client="sleep 1", duration="2 s", backend=kernel()
+        )
+        assert outcome.flows["total_bytes_delivered"].to_list() == [10000]
+
     def test_the_seed_decides_random_numbers(self, line: programs.Network) -> None:
         """The same seed gives the same bytes of /dev/urandom, another one others."""
         command = "od -An -N16 -tx1 /dev/urandom"

@@ -250,7 +250,8 @@ void queues_drain(void)
 		while (tap_next(&queue->arriving, &packet))
 			arrive(queue, &packet);
 		while (tap_next(&queue->leaving, &packet))
-			if (!leave(queue, &packet))
+			/* IPv6 has neighbours and routers asked for when its devices come up, which may be before anyone looks at them. */
+			if (!leave(queue, &packet) && packet.time >= origin)
 				fail("a packet left that had not arrived", queue->leaving.where);
 	}
 }
