@@ -18,7 +18,7 @@ from typing import Any
 
 import sojourn
 from sojourn import backends
-from sojourn.analysis.frames import NAMES
+from sojourn.analysis.frames import EVERY
 from sojourn.cli.commands import BAD_INPUT, status
 from sojourn.store import query
 
@@ -141,9 +141,10 @@ def run(arguments: list[str], folder: Path = ROOT) -> str:
 def ask(directory: Path, sql: str) -> Rows:
     """What a query finds in the frames of a directory, and in its published cells and claims if there are any."""
     with sojourn.open(directory) as store, query.opened() as database:
-        for name in NAMES:
+        for name in EVERY:
             store.scan(name)  # moves runs that wait in the journal to the files
-            database.read_parquet(str(directory / f"{name}.parquet")).create_view(name)
+            if (file := directory / f"{name}.parquet").exists():
+                database.read_parquet(str(file)).create_view(name)
         for name in ("cells", "claims"):
             if (file := directory / f"{name}.csv").exists():
                 database.read_csv(str(file)).create_view(name)
