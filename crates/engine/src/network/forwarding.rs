@@ -22,8 +22,6 @@ pub struct Network {
     /// Packets that hosts are about to handle ahead of the run, which may handle those that arrive before the horizon.
     pub arrived: Vec<Arrived>,
     pub horizon: Time,
-    /// How often a device has had room and asked its queue for a packet: events of the run, which do not all come from the agenda.
-    pub rooms: u64,
     /// Recorded packets. The times of some may lie ahead.
     pub passages: Vec<Passage>,
 }
@@ -48,7 +46,22 @@ impl Network {
                 let completion = link.transmitter.transmit(packet.size, now);
                 self.forward(index, packet, completion);
             }
-            Egress::Queue(_) => self.offer_to_queue(index, packet, now),
+            Egress::Queue(queue) => {
+                let has_room = queue.device.has_room_at() <= now;
+                if has_room && queue.discipline.lets_pass(&packet) {
+                    queue.pass(packet.size, now, &mut link.transmitter);
+                    queue.after_taking(now, &mut self.agenda);
+                    let completion = link.transmitter.busy_until;
+                    self.forward(index, packet, completion);
+                    return;
+                }
+                queue.enqueue(packet, now, &mut self.drops, &mut self.options);
+                if has_room {
+                    self.feed_device(index, now);
+                } else if !queue.asks && !queue.discipline.is_at_rest() {
+                    queue.ask(&mut self.agenda);
+                }
+            }
             Egress::Foreseen(foreseen) => {
                 let transmitter = &mut link.transmitter;
                 let foreseen = foreseen.offer(packet, now, transmitter, &mut self.drops, &mut self.options);
@@ -57,26 +70,6 @@ impl Network {
                 }
             }
             Egress::Frames(_) => self.offer_to_frames(index, packet, now),
-        }
-    }
-
-    /// The same for a link with a queue.
-    #[inline(always)]
-    fn offer_to_queue(&mut self, index: usize, packet: Packet, now: Time) {
-        self.feed_device_until(index, now);
-        let Link { egress: Egress::Queue(queue), transmitter, .. } = &mut self.links[index] else { return };
-        let has_room = queue.device.has_room_at() <= now;
-        if has_room && queue.discipline.lets_pass(&packet) {
-            queue.pass(packet.size, now, transmitter);
-            let completion = transmitter.busy_until;
-            queue.after_taking(now, completion, &mut self.agenda);
-            return self.forward(index, packet, completion);
-        }
-        queue.enqueue(packet, now, &mut self.drops, &mut self.options);
-        if has_room {
-            self.feed_device(index, now);
-        } else if !queue.asks && !queue.discipline.is_at_rest() {
-            queue.ask(transmitter.busy_until, &mut self.agenda);
         }
     }
 
@@ -89,7 +82,7 @@ impl Network {
         if queue.device.has_room_at() <= now {
             self.send_frame(index, now);
         } else if !queue.asks && !queue.discipline.is_at_rest() {
-            queue.ask(Time::ZERO, &mut self.agenda);
+            queue.ask(&mut self.agenda);
         }
     }
 
@@ -98,9 +91,9 @@ impl Network {
     fn send_frame(&mut self, index: usize, now: Time) {
         let Link { egress: Egress::Frames(framed), transmitter, .. } = &mut self.links[index] else { return };
         let Some((packets, completion)) = framed.take(now, transmitter, &mut self.drops, &mut self.options) else {
-            return framed.queue.after_taking_nothing(Time::ZERO, &mut self.agenda);
+            return framed.queue.after_taking_nothing(&mut self.agenda);
         };
-        framed.queue.after_taking(now, Time::ZERO, &mut self.agenda);
+        framed.queue.after_taking(now, &mut self.agenda);
         for packet in &packets {
             self.forward(index, *packet, completion);
         }
@@ -109,51 +102,22 @@ impl Network {
         }
     }
 
-    /// The device of a link takes what it has had room for.
-    pub(crate) fn on_room(&mut self, index: usize, now: Time) {
-        if let Egress::Frames(framed) = &self.links[index].egress {
-            if framed.queue.takes_until(now).is_some() {
-                self.rooms += 1;
-                self.send_frame(index, now);
-            }
-        } else {
-            self.feed_device_until(index, now);
-        }
-        let (busy_until, egress) = match &mut self.links[index] {
-            // What a frame holds depends on what arrives until it is sent.
-            Link { egress: egress @ Egress::Frames(_), .. } => (Time::ZERO, egress),
-            Link { egress, transmitter, .. } => (transmitter.busy_until, egress),
-        };
-        if let Some(queue) = egress.queue_mut().filter(|queue| queue.asks) {
-            queue.settle_later(busy_until, &mut self.agenda);
-        }
-    }
-
-    /// The device of a link with a queue takes packets from the discipline, each when it has room, until then.
-    #[inline(always)]
-    fn feed_device_until(&mut self, index: usize, until: Time) {
-        while let Egress::Queue(queue) = &self.links[index].egress
-            && let Some(time) = queue.takes_until(until)
-        {
-            self.rooms += 1;
-            self.feed_device(index, time);
-        }
-    }
-
     /// The device of a link with a queue has room: it takes a packet from the discipline.
-    fn feed_device(&mut self, index: usize, now: Time) {
-        let Link { egress: Egress::Queue(queue), transmitter, .. } = &mut self.links[index] else { return };
+    pub(crate) fn feed_device(&mut self, index: usize, now: Time) {
+        let Link { egress: Egress::Queue(queue), transmitter, .. } = &mut self.links[index] else {
+            return self.send_frame(index, now);
+        };
         debug_assert!(queue.device.has_room_at() <= now, "the device of link {index} is full");
         let transmit = |size| (transmitter.transmit(size, now), transmitter.latest_transmission());
         let Some(packet) = queue.dequeue(now, transmit, &mut self.drops, &mut self.options) else {
-            return queue.after_taking_nothing(transmitter.busy_until, &mut self.agenda);
+            return queue.after_taking_nothing(&mut self.agenda);
         };
+        queue.after_taking(now, &mut self.agenda);
         let completion = transmitter.busy_until;
-        queue.after_taking(now, completion, &mut self.agenda);
         self.forward(index, packet, completion);
     }
 
-    /// What leaves queues before a moment has left.
+    /// What is foreseen to leave queues before a moment has left.
     pub(crate) fn let_leave_before(&mut self, moment: Time) {
         for index in 0..self.links.len() {
             self.let_leave_link_before(index, moment);
@@ -164,8 +128,6 @@ impl Network {
     pub(crate) fn let_leave_link_before(&mut self, index: usize, moment: Time) {
         if let Egress::Foreseen(foreseen) = &mut self.links[index].egress {
             foreseen.let_leave_before(moment, &mut self.drops, &mut self.options);
-        } else if let Some(last) = moment.0.checked_sub(1) {
-            self.feed_device_until(index, Time(last));
         }
     }
 

@@ -23,14 +23,10 @@ pub struct MeasuredQueue {
     pub device: Device,
     /// Whether the discipline may hold packets back while the device has room.
     pub holds_back: bool,
-    /// The event at which the device takes, at the latest, what it has had room for.
+    /// The event at which the device has room and takes the next packet.
     pub room: Source,
     /// Whether that event is pending. It is not while the discipline is at rest.
     pub asks: bool,
-    /// When the device takes the next packet, if the event is pending.
-    pub takes_at: Time,
-    /// When the event happens, if it is pending: no later than the next packet can get anywhere.
-    pub settles_at: Time,
 }
 
 /// What becomes of a packet that arrives.
@@ -51,47 +47,26 @@ impl MeasuredQueue {
         }
     }
 
-    /// The device has taken a packet. If it is full now, it takes the next when it has room.
+    /// The device has taken a packet. If it is full now, schedules the event at which it has room.
     #[inline(always)]
-    pub fn after_taking(&mut self, now: Time, busy_until: Time, agenda: &mut Agenda) {
+    pub fn after_taking(&mut self, now: Time, agenda: &mut Agenda) {
         if self.device.has_room_at() <= now && self.release_time().is_none() {
             return;
         }
         if self.discipline.is_at_rest() {
             self.rest(agenda);
         } else {
-            self.ask(busy_until, agenda);
+            self.ask(agenda);
         }
     }
 
-    /// Plans the next `dequeue`: when the device has room, or when the discipline releases its next packet if that is later. What is
-    /// taken then follows what the transmitter has until `busy_until`, and nobody knows of it before. It is therefore taken no later
-    /// than that, or before the next arrival. A shaper's release depends on arrivals.
-    #[inline(always)]
-    pub fn ask(&mut self, busy_until: Time, agenda: &mut Agenda) {
+    /// Schedules the next `dequeue`: when the device has room, or when the discipline releases its next packet if that is
+    /// later.
+    pub fn ask(&mut self, agenda: &mut Agenda) {
         let room = self.device.has_room_at();
-        self.takes_at = self.release_time().map_or(room, |release| release.max(room));
-        if !self.asks || self.latest(busy_until) < self.settles_at {
-            self.settle_later(busy_until, agenda);
-        }
+        let time = self.release_time().map_or(room, |release| release.max(room));
+        agenda.set(self.room, time);
         self.asks = true;
-    }
-
-    /// By when the next packet has to be taken.
-    fn latest(&self, busy_until: Time) -> Time {
-        if self.holds_back { self.takes_at } else { self.takes_at.max(busy_until) }
-    }
-
-    /// Schedules the event.
-    pub fn settle_later(&mut self, busy_until: Time, agenda: &mut Agenda) {
-        self.settles_at = self.latest(busy_until);
-        agenda.set(self.room, self.settles_at);
-    }
-
-    /// When the device takes a packet, if it does so until then.
-    #[inline(always)]
-    pub fn takes_until(&self, until: Time) -> Option<Time> {
-        (self.asks && self.takes_at <= until).then_some(self.takes_at)
     }
 
     /// When the discipline releases its next packet, if it holds one back.
@@ -100,9 +75,9 @@ impl MeasuredQueue {
         if self.holds_back { self.discipline.release_time() } else { None }
     }
 
-    pub fn after_taking_nothing(&mut self, busy_until: Time, agenda: &mut Agenda) {
+    pub fn after_taking_nothing(&mut self, agenda: &mut Agenda) {
         if self.release_time().is_some() {
-            self.ask(busy_until, agenda);
+            self.ask(agenda);
         } else {
             self.rest(agenda);
         }

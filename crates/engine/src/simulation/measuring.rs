@@ -101,7 +101,7 @@ impl Simulation {
             queues,
             series: self.series,
             transfers: self.transfers.into_rows(),
-            events: self.events + self.network.rooms,
+            events: self.events,
             data_packets_delivered: self.data_packets_delivered,
         }
     }

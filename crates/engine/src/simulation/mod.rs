@@ -247,10 +247,7 @@ impl Simulation {
         self.steps += 1;
         match due {
             Due::Arrival(link) => self.on_arrival(link as usize),
-            Due::DeviceHasRoom(link) => {
-                self.events -= 1; // The network counts what happened until now.
-                self.network.on_room(link as usize, self.now);
-            }
+            Due::DeviceHasRoom(link) => self.network.feed_device(link as usize, self.now),
             Due::Timer(clock) => {
                 if self.flows.ended.first() < time {
                     self.count_ended(time);
@@ -515,7 +512,6 @@ impl Simulation {
 
     /// Tells a link's discipline of the rate that the link has from now on.
     fn on_rate_change(&mut self, link: u32) {
-        self.network.let_leave_link_before(link as usize, self.now);
         if let Some(queue) = self.network.links[link as usize].egress.queue_mut() {
             if let Some((_, rate)) = queue.rate_changes.pop() {
                 queue.discipline.set_link_rate(rate);

@@ -167,27 +167,3 @@ fn foresight_has_no_effect() {
         }
     }
 }
-
-/// A device that takes packets no earlier than they may be known of, with the time at which it had room, is to the last digit the same as
-/// one that takes them then, as in short strides it has to: with a ring below the queue of each discipline that does not decide on
-/// arrival, and with a rate that changes. It takes fewer steps.
-#[test]
-fn settling_later_has_no_effect() {
-    let names = Discipline::catalogue().into_iter().map(|(about, _)| about.name);
-    for name in names.filter(|name| !Discipline::decides_on_arrival(name)) {
-        let mut path = unpaced();
-        path.queue = json!({"name": name, "limit": {"packets": 30}, "parameters": required_parameters(name)});
-        path.device_queue = 10;
-        path.stack.ecn = EcnKind::Classic;
-        path.queue_series = Some(70 * MS);
-        path.changes = vec![json!({"at": 500 * MS, "rate": 3_000_000}), json!({"at": 1500 * MS, "rate": 6_000_000})];
-        (path.warm_up, path.duration) = (S / 2, 2 * S);
-        let (mut later, mut stepped) = (path.simulation(), path.simulation());
-        assert!(later.advance(Time(path.duration), u64::MAX));
-        for until in (0..=path.duration).step_by(5 * STRIDE) {
-            assert!(stepped.advance(Time(until), u64::MAX));
-        }
-        assert!(later.steps() < stepped.steps(), "{name}: {} and {} steps", later.steps(), stepped.steps());
-        assert_eq!(text(&later.finish()), text(&stepped.finish()), "{name}");
-    }
-}

@@ -132,8 +132,6 @@ impl Builder<'_> {
             device: Device::new(link.device_queue),
             room: if needs_events { self.source(Due::DeviceHasRoom(index as u32)) } else { Source::NONE },
             asks: false,
-            takes_at: Time::NEVER,
-            settles_at: Time::NEVER,
         }
     }
 

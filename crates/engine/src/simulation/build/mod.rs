@@ -45,7 +45,6 @@ pub(super) fn build(plan: &mut Plan, plugins: &dyn Plugins) -> Result<Built, Str
         routes: std::mem::take(&mut plan.routes),
         drops: Drops::new(flows.rows.len(), flows.numbers.clone()),
         duplicates: 0,
-        rooms: 0,
         agenda: Agenda::new(sources, own_clocks),
         options: OptionsPool::default(),
         arrived: Vec::new(),
