@@ -1,6 +1,7 @@
 """Inner states of algorithms: what is asked for is in `series`, listed, drawn and watched, and asking changes nothing else."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import sojourn
 from conftest import Capture, complaint, scenario_data
 from own_files import CODEL, SCALABLE, SCALABLE_C, WriteScenario, needs_compiler, own_queue, own_tcp
-from sojourn import backends, catalogue
+from sojourn import api, backends, catalogue
 from sojourn.backends.columns import COLUMNS
 from sojourn.cli.commands import status
 from sojourn.scenario import from_data
@@ -291,3 +292,14 @@ def test_watch_shows_states() -> None:
     recent = Recent(plain, lately=1)
     recent.add(next(backends.stepping("simulator").step(plain).moments(PICOSECONDS)))
     assert recent.states() == {}
+
+
+def test_watch_shows_own_states(scenario_file: WriteScenario) -> None:
+    """Of a file of one's own watching shows units and the names of phases, as the file declares them."""
+    path = own_tcp(scenario_file, "mine.py", SHOWS.replace('self.record("seen", self.base)', "pass"))
+    path.write_text(path.read_text(encoding="utf-8").replace(*ASKS), encoding="utf-8")
+    run = api.single_run(path).specification
+    recent = Recent(run, lately=1)
+    recent.add(next(backends.stepping("simulator").step(run).moments(PICOSECONDS)))
+    shown = recent.states()["flow 0 mine.py"]
+    assert re.fullmatch(r"base 0\.\d+ s, phase (startup|steady)", shown), shown

@@ -10,6 +10,8 @@ import polars as pl
 from sojourn import catalogue
 from sojourn.backends.backend import Moment
 from sojourn.catalogue import StateValue
+from sojourn.plugins.declared import declared
+from sojourn.plugins.source import of_json
 from sojourn.specification import RunSpecification, link_name
 
 #: How many moments the history holds.
@@ -141,10 +143,16 @@ Teller = tuple[str, Mapping[str, StateValue]]
 
 
 def _told(run: RunSpecification) -> dict[tuple[str, str], Teller]:
-    """Those that may tell an inner state, by the kind and the name that samples have."""
+    """Those that may tell an inner state, by the kind and the name that samples have; own files say what theirs is."""
     known = catalogue.load()
     controls = {entry.name: {value.name: value for value in entry.state} for entry in known.congestion_controls}
     disciplines = {entry.name: {value.name: value for value in entry.state} for entry in known.queues}
+    if any(run["probe"].get(state) for state in ("queue_state", "flow_state")):
+        for plugin in run.get("plugins", ()):
+            own = declared(of_json(plugin))
+            for entries, entry in ((controls, own.control), (disciplines, own.queue)):
+                if entry is not None:
+                    entries[entry.name] = {value.name: value for value in entry.state}
     tellers: dict[tuple[str, str], Teller] = {}
     for link in run["links"]:
         if link["queue"] is not None:
