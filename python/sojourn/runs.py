@@ -114,12 +114,12 @@ def requests(specification: str, seeds: Iterable[int]) -> Iterator[str]:
 
 def keys(requests: Iterable[str], backend: Identity) -> Iterator[str]:
     """The keys of runs, by their requests and what carries them out."""
-    return _hashes(requests, "\n".join((backend.name, backend.version, backend.digest, "")))
+    return _hashes(requests, _before(backend))
 
 
 def key(request: str, backend: Identity) -> str:
     """The key of one run."""
-    return next(keys([request], backend))
+    return _hash(request, _before(backend))
 
 
 def called(axes: Mapping[str, str]) -> str:
@@ -127,8 +127,13 @@ def called(axes: Mapping[str, str]) -> str:
     return ",".join(f"{axis}={label}" for axis, label in axes.items())
 
 
-def _hash(text: str) -> str:
-    return next(_hashes([text]))
+def _before(backend: Identity) -> str:
+    """What stands before a request in what a key is the hash of."""
+    return "\n".join((backend.name, backend.version, backend.digest, ""))
+
+
+def _hash(text: str, before: str = "") -> str:
+    return _engine.hashes(before, [text], "", HASH_BYTES)[0]
 
 
 def _hashes(middles: Iterable[str], before: str = "", after: str = "") -> Iterator[str]:
