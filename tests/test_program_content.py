@@ -130,6 +130,11 @@ def test_a_root_counts_by_its_content(folder: Path) -> None:
     assert request(folder, "true", root=str(there)) != before
 
 
+def test_the_machine_s_root_is_none(folder: Path) -> None:
+    """Who names it has asked for the default: it is not read."""
+    assert request(folder, "true", root="/") == request(folder, "true")
+
+
 def test_too_much_is_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     """What is not read to its end would be taken for the same: it is refused, with the file that was too much."""
     monkeypatch.setattr(content, "MOST_BYTES", 1 << 30)

@@ -58,13 +58,14 @@ def _status(given: object) -> int | str:
     return given
 
 
-def _folder(given: object, info: ValidationInfo) -> str:
+def _folder(given: object, info: ValidationInfo) -> str | None:
     if not isinstance(given, str) or not given:
         raise ValueError("must name a folder or an archive")
     path = (folder_of(info) / given).resolve()
     if not path.exists():
         raise ValueError(f'"{given}" does not exist')
-    return str(path)
+    # The machine's own root is what programs have without one: all that is in it is not read.
+    return None if path == Path("/") else str(path)
 
 
 def address(node: int) -> str:
