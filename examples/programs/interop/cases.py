@@ -53,5 +53,6 @@ CASES = {
     "transferloss": _of("transfer", 2 * MB),
     "v2": _of("v2", 1 * KB),
     "goodput": Case(("transfer", "transfer"), (10 * MB,), measured=True),
-    "crosstraffic": Case(("transfer", "transfer"), (25 * MB,), timeout=180, measured=True),
+    # The runner's limit is 180 s, but the run ends before.
+    "crosstraffic": Case(("transfer", "transfer"), (25 * MB,), measured=True),
 }
