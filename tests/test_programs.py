@@ -188,6 +188,27 @@ class TestOnAKernel:
         )
         assert [outcome[name].output for name in ("client", "client 2")] == ["|a||"] * 2
 
+    @pytest.mark.parametrize("queue", ["fq_codel", "cake"])
+    def test_a_reset_may_overtake(self, queue: str) -> None:
+        """A flow that stops has a reset sent, which a fair queue may send past its data, and all that left has arrived."""
+        data = {
+            "name": "stops",
+            "duration": "4 s",
+            "network": {
+                "dumbbell": {
+                    "senders": [{"name": "server", "rate": "1 Gbit/s"}],
+                    "receivers": [{"name": "client", "rate": "1 Gbit/s"}],
+                    "bottleneck": {"rate": "10 Mbit/s", "delay": "15 ms", "queue": queue},
+                }
+            },
+            "flows": [
+                {"from": "server", "to": "client", "tcp": "cubic"},
+                *({"from": "server", "to": "client", "tcp": "cubic", "stop": f"{stop} ms"} for stop in range(2000, 3000, 100)),
+            ],
+        }
+        [found] = sojourn.run(from_data(data, "test"), backend=Linux(KERNELS[0].name)).queues.to_dicts()
+        assert 0 <= found["total_arrivals"] - found["total_departures"] - found["total_drops"] < 1000
+
     def test_a_policer_polices_programs(self) -> None:
         """Of a burst of packets of 1,028 bytes those pass for which a bucket of 10,420 bytes has tokens, ten."""
         policed = {"queue": "fq_codel", "impairments": {"policer": {"rate": "8 kbit/s", "burst": "10420 B"}}}

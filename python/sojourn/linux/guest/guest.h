@@ -149,6 +149,7 @@ extern int queues;
 /* TCP's flags (RFC 9293, section 3.1). */
 #define FIN 0x01
 #define SYN 0x02
+#define RST 0x04
 #define ACK 0x10
 
 /* RTT samples of a flow in the window. */

@@ -14,7 +14,6 @@
 /* Those that come later are counted together, by their hosts. */
 #define MOST_FLOWS_SEEN 4000
 #define BUCKETS 16384
-#define RST 0x04
 /* Linux include/net/tcp.h, TCP_INFINITE_SSTHRESH: no congestion has been seen. */
 #define INFINITE_SSTHRESH 0x7fffffff
 

@@ -218,7 +218,11 @@ static int same(const struct waiting *waiting, const struct packet *packet)
 	       waiting->acknowledgement == packet->acknowledgement;
 }
 
-/* Packets of its connection that came before the one that leaves, and have not left, were dropped. */
+/*
+ * Packets of its connection that came before the one that leaves, and have not left, were dropped. A reset without an acknowledgement
+ * answers what came for a socket that is gone. It has not the hash of the socket's packets (net/core/sock.c, sk_set_txhash), which
+ * they keep on their way here, so that fair queues may send it past them.
+ */
 static int leave(struct queue *queue, const struct packet *packet)
 {
 	struct line *line = line_of(queue, packet);
@@ -229,7 +233,7 @@ static int leave(struct queue *queue, const struct packet *packet)
 	if (!found)
 		return 0;
 	while (*place != found) {
-		if ((*place)->port != packet->port) {
+		if ((*place)->port != packet->port || packet->flags == RST) {
 			place = &(*place)->next;
 			continue;
 		}

@@ -147,7 +147,8 @@ static int of_program(const struct tpacket2_hdr *header, struct packet *packet)
 	packet->identification = (uint16_t)hash;
 	packet->sequence = (uint32_t)(hash >> 16);
 	packet->acknowledgement = (uint32_t)(hash >> 32);
-	packet->source = packet->target = packet->payload = packet->options = packet->flags = 0;
+	packet->source = packet->target = packet->payload = packet->options = 0;
+	packet->flags = ip.protocol == IPPROTO_TCP && present > ip.length + 13 ? bytes[ip.length + 13] : 0;
 	return 1;
 }
 
