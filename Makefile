@@ -28,7 +28,7 @@ IN_PARALLEL := --numprocesses=logical --maxprocesses=8 --dist=worksteal
 PYTEST := $(BIN)/pytest $(IN_PARALLEL)
 QUICK := "not long and not kernel and not packetdrill"
 
-.PHONY: setup tools demo docs docs-numbers lab lab-bench packetdrill bench instructions wheel try-wheel notes deny lint python-lint test test-long test-least test-linux draw-linux checks pytest always
+.PHONY: setup tools demo docs docs-numbers cards lab lab-bench packetdrill bench instructions wheel try-wheel notes deny lint python-lint test test-long test-least test-linux draw-linux checks pytest always
 
 setup: $(SOJOURN)
 
@@ -67,6 +67,10 @@ docs: setup tools lab
 RESULTS ?= results
 docs-numbers: setup tools
 	$(BIN)/python docs/hooks/made --results $(RESULTS) $(STUDIES)
+
+# The report cards of docs/cards.md, some minutes; docs-numbers then writes the page.
+cards: setup tools
+	$(BIN)/python docs/hooks/make_cards.py --results $(RESULTS)/cards
 
 # The laboratory, a page with the engine in it, into lab/dist/. It needs npm, and Rust for WebAssembly; without them it is left out.
 lab: $(LAB)

@@ -69,7 +69,7 @@ class PlannedQuestion:
 def plan_evaluation(
     candidate: str | Path | Mapping[str, Any],
     of: str | None = None,
-    suite: str | Path | Mapping[str, Any] | None = None,
+    suite: str | Path | Mapping[str, Any] | Suite | None = None,
     *,
     quick: bool = False,
     seeds: int | None = None,
@@ -132,7 +132,7 @@ def _planned(
 def evaluate(
     candidate: str | Path | Mapping[str, Any],
     of: str | None = None,
-    suite: str | Path | Mapping[str, Any] | None = None,
+    suite: str | Path | Mapping[str, Any] | Suite | None = None,
     *,
     quick: bool = False,
     seeds: int | None = None,

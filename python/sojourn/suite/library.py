@@ -33,12 +33,14 @@ def is_path(suite: str) -> bool:
     return suite not in available() and ("/" in suite or suite.endswith(".toml") or Path(suite).is_dir())
 
 
-def load(suite: str | Path | Mapping[str, Any]) -> Suite:
-    """A suite by its name, one's own by the path of its folder or file, or what such a file says.
+def load(suite: str | Path | Mapping[str, Any] | Suite) -> Suite:
+    """A suite by its name, one's own by the path of its folder or file, or what such a file says; one that is read already.
 
     Raises:
         InputError: there is no such suite, or it makes no sense; one line that names file and key.
     """
+    if isinstance(suite, Suite):
+        return suite
     if isinstance(suite, Mapping):
         return _read(suite, "the suite", Path(FILE))
     if is_path(str(suite)):
