@@ -126,7 +126,9 @@ def _planned(
         drawn = draw is not None and any(axis in question.ranges for axis in question.quick.select)
         matrix = matrix if drawn else matrix.only(_listed(question.quick.select))
         number = seeds or question.quick.seeds or number
-    return PlannedQuestion(question, matrix, number, campaigns.plan(Campaign.of_matrix(matrix, number), carrier))
+    plan = campaigns.plan(Campaign.of_matrix(matrix, number), carrier)
+    contenders.check_states(suite, question, candidate)
+    return PlannedQuestion(question, matrix, number, plan)
 
 
 def evaluate(
@@ -295,7 +297,8 @@ def _answer(planned: Evaluation, each: PlannedQuestion, settings: Settings, call
             raise
         return judging.failed(question, each.seeds, str(error))
     others = contenders.comparators(planned.suite, question)
-    return judging.judge(question, candidate, others, contenders.conditions(each.matrix), result)
+    conditions = contenders.conditions(each.matrix)
+    return judging.judge(question, candidate, others, conditions, result, planned.suite.query_of(question))
 
 
 def _listed(condition: Mapping[str, str | Sequence[str]]) -> dict[str, list[str]]:

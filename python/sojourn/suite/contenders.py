@@ -9,13 +9,18 @@ from typing import Any, Self
 from pydantic import ValidationError
 
 from sojourn import catalogue, names, trust
+from sojourn.catalogue import StateValue
 from sojourn.errors import InputError
 from sojourn.plugins import source
+from sojourn.scenario import choices
 from sojourn.scenario.problems import describe
 from sojourn.suite.design import ALONE, CANDIDATE, CONTENDER, Kind, Question, Rule, Suite, sweep_of
 from sojourn.sweep import values
 from sojourn.sweep.matrix import Matrix
 from sojourn.sweep.ranges import Range
+
+#: The value of an inner state that is one of the algorithm's phases.
+PHASE = "phase"
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,36 @@ def comparators(suite: Suite, question: Question) -> list[Contender]:
         except InputError as error:
             raise InputError(f"suite {suite.name}: question {question.id}: comparators: {error}") from None
     return found
+
+
+def check_states(suite: Suite, question: Question, contender: Contender) -> None:
+    """Checks that somebody shows the values of an inner state that a question reads.
+
+    Raises:
+        InputError: there is one that it does not show, or its phases are others.
+    """
+    if not question.states:
+        return
+    shown = {value.name: value for value in _state(suite, contender)}
+    place = f"suite {suite.name}: question {question.id}: {contender.label}"
+    lacking = [name for name in question.states if name not in shown]
+    if lacking:
+        raise InputError(f"{place} does not show {', '.join(lacking)} of its inner state")
+    if suite.phases and PHASE in question.states and shown[PHASE].phases != tuple(suite.phases):
+        has = ", ".join(shown[PHASE].phases or ("numbers",))
+        raise InputError(f"{place} has other phases: {has} (needed: {', '.join(suite.phases)})")
+
+
+def _state(suite: Suite, contender: Contender) -> Sequence[StateValue]:
+    """What an algorithm shows of its inner state; modules of Linux show nothing."""
+    if "linux" in contender.value:
+        return ()
+    if "file" not in contender.value:
+        known = catalogue.load()
+        entries = known.congestion_controls if suite.kind is Kind.TCP else known.queues
+        return catalogue.find("algorithm", str(contender.value["name"]), entries).state
+    plugin = source.read(suite.file.parent / str(contender.value["file"]))
+    return (choices.control_of(plugin) if suite.kind is Kind.TCP else choices.queue_of(plugin)).state
 
 
 def matrix(suite: Suite, question: Question, candidate: Contender, draw: int | None = None) -> Matrix:

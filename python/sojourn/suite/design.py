@@ -76,6 +76,8 @@ class Question(Table):
     better: Literal["more", "less"] | None = None
     #: SQL over the candidate's runs that returns a row a seed: ``seed``, ``holds``, and the values that show it.
     query: str | None = None
+    #: Values of the inner state that the query reads; who declares none of them is not asked.
+    states: list[str] = Field(default_factory=list)
     #: What was taken for words of the standard, and why.
     reading: str | None = None
     #: Tables of the scenario instead of the suite's.
@@ -116,6 +118,7 @@ class Question(Table):
                 (not self.rule.compares and compared, f'the rule "{self.rule}" takes no "metric"'),
                 (self.rule is Rule.HARM and self.group is None, 'the rule "harm" needs the "group" of the victim'),
                 (self.group is not None and not compared, '"group" needs a "metric"'),
+                (bool(self.states) and not asked, '"states" needs a "query", which reads them'),
             )
             if self.metric is not None:
                 self._check_metric(self.metric)
@@ -165,6 +168,10 @@ class Suite(Table):
     #: The key of the queue that the candidate becomes, in a suite of queues.
     place: str = "network.dumbbell.bottleneck.queue"
     scenario: dict[str, Any]
+    #: The phases that the value ``phase`` of an inner state must have to be read as this suite does.
+    phases: list[str] = Field(default_factory=list)
+    #: Tables that all its queries may read, by their names: SQL over those of the runs and over the ones before.
+    views: dict[str, str] = Field(default_factory=dict)
     questions: list[Question] = Field(min_length=1)
     asked: list[Asked] = Field(default_factory=list)
     _file: Path = PrivateAttr(default=Path())
@@ -207,6 +214,13 @@ class Suite(Table):
     def seeds_of(self, question: Question) -> int:
         """The seeds of each of its cells."""
         return question.seeds or self.seeds
+
+    def query_of(self, question: Question) -> str | None:
+        """What is asked of the runs: the question's query, with the tables of the suite."""
+        if question.query is None or not self.views:
+            return question.query
+        tables = ",\n".join(f"{name} AS (\n{query}\n)" for name, query in self.views.items())
+        return f"WITH {tables}\nSELECT * FROM (\n{question.query}\n)"
 
     def scenario_of(self, question: Question) -> Mapping[str, Any]:
         """The scenario of a question before its axes."""

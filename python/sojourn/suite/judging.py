@@ -87,6 +87,7 @@ def judge(
     comparators: Sequence[Contender],
     conditions: Sequence[Mapping[str, str]],
     result: Result,
+    query: str | None = None,
 ) -> Answer:
     """Judges a question by its runs.
 
@@ -96,6 +97,7 @@ def judge(
         comparators: what the candidate is held to.
         conditions: the combinations of values of the question's axes.
         result: the runs of all of them.
+        query: what is asked of them, with the suite's tables; the question's own unless given.
 
     Raises:
         InputError: the question's query has no answer.
@@ -103,7 +105,7 @@ def judge(
     names = [each.label for each in comparators]
     if question.rule.compares:
         return _compared(question, candidate.label, names, conditions, result)
-    return _asked(question, candidate.label, names, result)
+    return _asked(question, query or question.query, candidate.label, names, result)
 
 
 #: The values of a contender under a condition, by seed; none of what has no value.
@@ -222,12 +224,12 @@ def _seeds_for(differences: Sequence[float], allowed: float, confidence: float) 
     )
 
 
-def _asked(question: Question, candidate: str, comparators: Sequence[str], result: Result) -> Answer:
+def _asked(question: Question, query: str | None, candidate: str, comparators: Sequence[str], result: Result) -> Answer:
     place = f"question {question.id}"
-    assert question.query is not None, "a question without a metric has a query"
+    assert query is not None, "a question without a metric has a query"
     with asking.answers(result) as answers:
         found = {
-            name: answers.of(place, question.query, {CONTENDER: frozenset([name])}, _seeds(result, name))
+            name: answers.of(place, query, {CONTENDER: frozenset([name])}, _seeds(result, name))
             for name in (candidate, *comparators)
         }
     held = {name: (int(rows[asking.HOLDS].sum()), rows[asking.HOLDS].count()) for name, rows in found.items()}

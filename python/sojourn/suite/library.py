@@ -76,11 +76,14 @@ def check(suite: Suite) -> None:
         with within(place, InputError):
             contenders.check_ranges(question)
         matrix = contenders.matrix(suite, question, standard)
+        for each in contenders.comparators(suite, question):
+            contenders.check_states(suite, question, each)
         if question.quick is not None:
             with within(f"{place}: quick", InputError):
                 matrix.sweep.meant("select", question.quick.select)
-        if question.query is not None:
-            asking.bind(list(matrix.axes), {place: question.query})
+        query = suite.query_of(question)
+        if query is not None:
+            asking.bind(list(matrix.axes), {place: query})
             least, seeds = fewest_for_a_majority(), suite.seeds_of(question)
             if seeds < least:
                 raise InputError(f"{place}: seeds: {seeds}: no rule of a query decides with fewer than {least}")
