@@ -52,8 +52,17 @@ class Answers:
     def __init__(self, database: "duckdb.DuckDBPyConnection") -> None:
         self._database = database
 
-    def of(self, place: str, query: str, cells: Meant, seeds: Iterable[int]) -> pl.DataFrame:
+    def of(
+        self, place: str, query: str, cells: Meant, seeds: Iterable[int], *, absent: bool | None = None
+    ) -> pl.DataFrame:
         """What a query says of some seeds in the cells with some values of axes: a row for each seed.
+
+        Args:
+            place: how errors begin.
+            query: what is asked.
+            cells: the values of axes.
+            seeds: those that it is asked of.
+            absent: what holds of a seed for which the query returns no row; that is an error unless given.
 
         Raises:
             InputError: it has no such answer; the text begins with ``place``.
@@ -64,7 +73,7 @@ class Answers:
         for name in EVERY:
             where = " AND ".join(chosen)
             self._database.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM {_everything(name)} WHERE {where}")
-        return _find(self._database, place, query, wanted)
+        return _find(self._database, place, query, wanted, absent)
 
 
 @contextmanager
@@ -99,10 +108,15 @@ def _everything(name: str) -> str:
     return f"every_cells_{name}"
 
 
-def _find(database: "duckdb.DuckDBPyConnection", place: str, query: str, seeds: Sequence[int]) -> pl.DataFrame:
+def _find(
+    database: "duckdb.DuckDBPyConnection", place: str, query: str, seeds: Sequence[int], absent: bool | None = None
+) -> pl.DataFrame:
     """What a query finds, which must be one row for each of these seeds."""
     with within(place, InputError):
         found = find(database, query)
+    if absent is not None and {SEED, HOLDS} <= set(found.columns):
+        others = pl.DataFrame({SEED: [seed for seed in seeds if seed not in found[SEED]]}, schema={SEED: found.schema[SEED]})
+        found = pl.concat([found, others.with_columns(pl.lit(absent).alias(HOLDS))], how="diagonal")
     _check(place, found, seeds)
     return found.sort(SEED)
 

@@ -229,7 +229,7 @@ def _asked(question: Question, query: str | None, candidate: str, comparators: S
     assert query is not None, "a question without a metric has a query"
     with asking.answers(result) as answers:
         found = {
-            name: answers.of(place, query, {CONTENDER: frozenset([name])}, _seeds(result, name))
+            name: answers.of(place, query, {CONTENDER: frozenset([name])}, _seeds(result, name), absent=False)
             for name in (candidate, *comparators)
         }
     held = {name: (int(rows[asking.HOLDS].sum()), rows[asking.HOLDS].count()) for name, rows in found.items()}
