@@ -52,9 +52,7 @@ class Answers:
     def __init__(self, database: "duckdb.DuckDBPyConnection") -> None:
         self._database = database
 
-    def of(
-        self, place: str, query: str, cells: Meant, seeds: Iterable[int], *, absent: bool | None = None
-    ) -> pl.DataFrame:
+    def of(self, place: str, query: str, cells: Meant, seeds: Iterable[int], *, absent: bool | None = None) -> pl.DataFrame:
         """What a query says of some seeds in the cells with some values of axes: a row for each seed.
 
         Args:
