@@ -10,6 +10,7 @@ import pytest
 
 import sojourn
 from conftest import Capture, complaint
+from own_files import needs_compiler
 from sojourn import api
 from sojourn.cli.commands import status
 from sojourn.suite import library
@@ -75,6 +76,40 @@ class Never(CongestionControl):
         window.set_ssthresh(window.cwnd / 2)
 '''
 
+#: The same in C.
+NEVER_C = """
+#include <sojourn.h>
+
+struct never {
+    uint64_t phase;
+    struct sojourn_growth growth;
+};
+
+static void increase(void *state, struct sojourn_window *window, const struct sojourn_ack *ack)
+{
+    struct never *self = state;
+    sojourn_additive(&self->growth, window, sojourn_segments(window), ack->credit);
+}
+
+static void on_congestion(void *state, struct sojourn_window *window, const struct sojourn_event *event)
+{
+    if (event->kind == SOJOURN_LOSS)
+        sojourn_set_ssthresh(window, event->flight_size / 2);
+}
+
+static const char *const phases[] = {
+    "startup", "drain", "probe_bw_down", "probe_bw_cruise", "probe_bw_refill", "probe_bw_up", "probe_rtt", NULL,
+};
+
+static const struct sojourn_value shows[] = {
+    SOJOURN_SHOW_PHASE(struct never, phase, phases, "The first"),
+    SOJOURN_SHOW_END,
+};
+
+SOJOURN_CONGESTION_CONTROL(.title = "Leaves no phase", .state_bytes = sizeof(struct never), .increase = increase,
+                           .on_congestion = on_congestion, .shows = shows);
+"""
+
 
 def suite(*questions: str) -> dict[str, Any]:
     """Returns the suite with some of its questions."""
@@ -128,10 +163,11 @@ def test_who_shows_no_state_is_not_asked(candidate: str, said: str, capsys: Capt
 
 
 @pytest.mark.usefixtures("own_cache")
-def test_own_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "text"), [("never.py", NEVER), pytest.param("never.c", NEVER_C, marks=needs_compiler)])
+def test_own_file(tmp_path: Path, name: str, text: str) -> None:
     """A file with the seven phases is asked what needs no more of it; where it never gets to a phase, the case has failed."""
-    mine = tmp_path / "never.py"
-    mine.write_text(NEVER)
+    mine = tmp_path / name
+    mine.write_text(text)
     planned = api.plan_evaluation(mine, suite="bbr-draft", jobs=1)
     assert {each.question.id for each in planned.asked} == {"up-loss-limited", "probe-rtt-idle"}
     assert all("does not show" in left.why for left in planned.left_out)
