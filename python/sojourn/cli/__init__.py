@@ -31,6 +31,4 @@ def main() -> None:
         ended = status(sys.argv[1:])
     except KeyboardInterrupt:
         ended = interrupts.complain()
-    # Python would look through all that was loaded once more before it ends.
-    gc.freeze()
     interrupts.end(ended)
