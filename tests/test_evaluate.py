@@ -183,6 +183,23 @@ def test_the_scenario_of_an_answer_makes_the_same_runs(tmp_path: Path) -> None:
     assert sorted(found.runs["key"]) == sorted(kept["key"])
 
 
+def test_conditions_spread_over_a_range(tmp_path: Path) -> None:
+    """An axis may be a range with steps, as in a sweep: its scenario has the same runs, and it can be drawn."""
+    axes = {"rate": {"key": "network.dumbbell.bottleneck.rate", "range": "5 Mbit/s..10 Mbit/s", "steps": 2}}
+    asked = suite({**SHARE, "axes": axes, "ranges": {"rate": "5 Mbit/s..10 Mbit/s"}})
+    api.ask(api.plan_evaluation("vegas", suite=asked, seeds=2), out=tmp_path)
+    found = sojourn.run(tmp_path / "share" / "vegas.toml")
+    kept = sojourn.open(tmp_path / "share").sql("select key from runs")
+    assert sorted(found.runs["key"]) == sorted(kept["key"])
+    assert api.plan_evaluation("vegas", suite=asked, seeds=2, draw=1).runs == kept.height
+
+
+def test_unknown_kind() -> None:
+    """A kind that there is not is said in one line."""
+    with pytest.raises(InputError, match='unknown kind of suite "link"'):
+        sojourn.evaluate("vegas", "link")
+
+
 def test_drawn_conditions() -> None:
     """``--draw`` takes values from the ranges, the same for the same seed, and others for another."""
     axes = {"buffer": {"key": "network.dumbbell.bottleneck.queue.limit", "values": ["20 packets", "80 packets"]}}

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import tomli_w
 
-from sojourn import _engine, backends
+from sojourn import _engine, backends, names
 from sojourn import campaign as campaigns
 from sojourn.api.execution import Settings, call_of, carry_out
 from sojourn.backends.backend import Backend
@@ -83,7 +83,8 @@ def plan_evaluation(
     Raises:
         InputError: the candidate, the suite or a comparator will not do.
     """
-    kind = Kind.TCP if of is None else Kind(of)
+    names.check("kind of suite", of or Kind.TCP, list(Kind), InputError)
+    kind = Kind(of or Kind.TCP)
     asked_of = library.load(library.DEFAULT[kind] if suite is None else suite)
     if of is not None and asked_of.kind is not kind:
         raise InputError(f"suite {asked_of.name}: is of a {asked_of.kind}, not of a {kind}")

@@ -162,14 +162,12 @@ def _drawn(question: Question, seed: int) -> Question:
     """A question whose axes with ranges have as many values as before, drawn from these."""
     axes = dict(question.axes)
     for name, given in question.ranges.items():
-        told = given if isinstance(given, Mapping) else {"range": given}
-        ends = Range.of(told["range"], told.get("spacing", "linear"))
+        ends = _range(name, given)
         # Each axis has a stream of its own, so that another question changes nothing in those that are there.
         stream = random.Random(f"{seed} {question.id} {name}")
         axis = axes[name]
-        fixed = axis["values"] if isinstance(axis, Mapping) else axis
-        found = [ends.at(stream.random()) for _ in fixed]
-        axes[name] = {**(axis if isinstance(axis, Mapping) else {}), "values": found}
+        found = [ends.at(stream.random()) for _ in values.labels(axis)]
+        axes[name] = {**({"key": axis["key"]} if isinstance(axis, Mapping) and "key" in axis else {}), "values": found}
     return question.model_copy(update={"axes": axes})
 
 
@@ -183,18 +181,19 @@ def as_file(asked: Matrix, seeds: int) -> dict[str, Any]:
     """The scenario file that makes the same cells."""
     swept = asked.sweep.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True)
     axes = {
-        name: {**axis, "values": [value for value in axis["values"] if _label(value) in asked.wanted.get(name, [_label(value)])]}
-        if isinstance(axis, Mapping)
-        else axis
-        for name, axis in swept["axes"].items()
+        name: {
+            **{key: swept["axes"][name][key] for key in ("key",) if key in swept["axes"][name]},
+            "values": [
+                {"label": label, "value": value.data}
+                for label, value in axis.values.items()
+                if label in asked.wanted.get(name, (label,))
+            ],
+        }
+        for name, axis in asked.sweep.axes.items()
     }
     first = next(iter(axes[CONTENDER]["values"]))["value"]
     base = {**asked.base, "flows": first} if axes[CONTENDER]["key"] in ("flows", ["flows"]) else dict(asked.base)
     return {**base, "sweep": {**swept, "axes": axes, "seeds": seeds}}
-
-
-def _label(value: Any) -> str:
-    return str(value["label"]) if isinstance(value, Mapping) and "label" in value else values.text(value)
 
 
 def check_ranges(question: Question) -> None:
@@ -204,6 +203,11 @@ def check_ranges(question: Question) -> None:
         ValueError: one is none.
     """
     for name, given in question.ranges.items():
-        told = given if isinstance(given, Mapping) else {"range": given}
-        names.check("key", told, ("range", "spacing"), place=f"ranges: {name}: ")
-        Range.of(told["range"], told.get("spacing", "linear"))
+        _range(name, given)
+
+
+def _range(axis: str, given: Any) -> Range:
+    """The range of an axis, as a suite has it."""
+    told = given if isinstance(given, Mapping) else {"range": given}
+    names.check("key", told, ("range", "spacing"), place=f"ranges: {axis}: ")
+    return Range.of(told["range"], told.get("spacing", "linear"))

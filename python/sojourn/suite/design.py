@@ -5,7 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
+from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from sojourn import names
 from sojourn.errors import within
@@ -178,7 +178,7 @@ class Suite(Table):
 
     @field_validator("kind", mode="before")
     @classmethod
-    def _of_kind(cls, given: object, _: ValidationInfo) -> object:
+    def _of_kind(cls, given: object) -> object:
         if isinstance(given, str):
             names.check("kind of suite", given, list(Kind))
             return Kind(given)
