@@ -35,6 +35,8 @@ pub struct ReceiverProfile {
     pub maximum_sack_blocks: usize,
     /// Whether SACK blocks report duplicates.
     pub duplicate_sack: bool,
+    /// Whether data that has not arrived is acknowledged when later data arrives.
+    pub conceals_losses: bool,
     /// Maximum delay of an acknowledgement of data above a gap, zero for none, as far as the host bounds it.
     pub sack_compression: Duration,
     pub ecn: EcnKind,
@@ -82,7 +84,7 @@ state! {
         pub ack_deadline: Time = Time::NEVER,
         /// Data received out of order. Allocated when this first occurs.
         reassembly: Option<Box<Reassembly>>,
-        /// Measurements that only some senders request.
+        /// Measurements that only some senders request, and what was concealed.
         feedback: Option<Box<Feedback>>,
         /// A window whose growth is acknowledged. Allocated with the first segment of data.
         window: Option<Box<ReceiveWindow>>,
@@ -107,6 +109,8 @@ struct Feedback {
     one_way_delay: Duration,
     arrived: Time,
     load_factor: Option<LoadFactor>,
+    /// Bytes that have been acknowledged and have not arrived.
+    concealed: u64,
 }
 
 impl Receiver {
@@ -169,13 +173,17 @@ impl Receiver {
 
     /// Bytes of payload delivered to the application, without SYN and FIN.
     pub fn delivered(&self, first_data: u64) -> u64 {
-        self.rcv_nxt.saturating_sub(first_data) - u64::from(self.has_fin())
+        self.rcv_nxt.saturating_sub(first_data) - u64::from(self.has_fin()) - self.concealed()
     }
 
     /// Bytes of payload received, each counted once: those delivered and those above a gap.
     pub fn received(&self, first_data: u64) -> u64 {
         let waiting = self.reassembly.as_ref().map_or(0, |parts| parts.waiting());
-        self.rcv_nxt.saturating_sub(first_data) + waiting - u64::from(self.fin != u64::MAX)
+        self.rcv_nxt.saturating_sub(first_data) + waiting - u64::from(self.fin != u64::MAX) - self.concealed()
+    }
+
+    fn concealed(&self) -> u64 {
+        self.feedback.as_ref().map_or(0, |feedback| feedback.concealed)
     }
 
     pub fn echo(&self) -> Time {
@@ -275,6 +283,9 @@ impl Receiver {
                 self.grow_window(block.end - block.start);
             }
         }
+        if block.start > self.rcv_nxt && profile.conceals_losses {
+            self.conceal(block.start, stamp);
+        }
         if block.start > self.rcv_nxt {
             let reassembly = self.reassembly.get_or_insert_default();
             if profile.duplicate_sack && reassembly.holds(block) {
@@ -323,6 +334,14 @@ impl Receiver {
             self.ack_deadline = now + self.ack_delay(profile);
         }
         Response::Delay
+    }
+
+    /// Takes the data below a sequence number for received. The data after it carries the timestamp to echo, as if it were in sequence.
+    #[cold]
+    fn conceal(&mut self, below: u64, stamp: Time) {
+        self.feedback.get_or_insert_default().concealed += below - self.rcv_nxt;
+        self.rcv_nxt = below;
+        self.echo = stamp;
     }
 
     /// Lets the receive window grow with a segment, which is then acknowledged at once (Linux tcp_input.c, tcp_grow_window).

@@ -53,3 +53,25 @@ fn less_synchronised_by_red() {
     );
     assert!(red < 0.7 * tail, "drop-tail {tail}, RED {red}");
 }
+
+/// A sender whose receiver acknowledges what was lost never learns of it: it retransmits nothing, and fills the link where the losses would
+/// keep it at MSS/RTT * sqrt(3/2p) (Mathis et al. 1997). What was lost does not count as delivered. Savage et al. 1999, section 2.4.
+#[test]
+fn concealed_losses_are_not_answered() {
+    let run = |conceals: bool| {
+        let mut path = Path::new(50_000_000, 40 * MS);
+        path.drop = json!({"every": 50});
+        path.stack.conceals_losses = conceals;
+        path.duration = 30 * S;
+        path.warm_up = 10 * S;
+        let result = path.run();
+        let flow = &result.flows[0];
+        (flow.bytes_delivered as f64 * 8.0 / 20.0 / 50e6, flow.statistics())
+    };
+    let (honest, concealed) = (run(false), run(true));
+    assert!(honest.1.retransmissions > 0 && honest.0 < 0.1, "{:?}", honest.0);
+    assert_eq!(concealed.1.retransmissions, 0);
+    // Packets are lost before the link. Of each 1500 bytes on it 1448 are payload.
+    let most = 1448.0 / 1500.0;
+    assert!((concealed.0 / most - 1.0).abs() < 0.001, "{} of {most}", concealed.0);
+}

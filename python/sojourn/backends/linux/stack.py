@@ -26,6 +26,7 @@ CONSTANT: dict[str, tuple[Value, str]] = {
     "timer_tick": (10**9, "timers with ticks of 1 ms, HZ 1000 (kernel/time/timer.c)"),
     "receive_window_grows": (True, "a receive window that grows (tcp_input.c, tcp_grow_window)"),
     "send_buffer_grows": (True, "a send buffer that grows (tcp_input.c, tcp_sndbuf_expand)"),
+    "conceals_losses": (False, "receivers that acknowledge what has arrived"),
     "delayed_ack_timeout": (40 * 10**9, "40 ms at least (TCP_DELACK_MIN)"),
     "initial_rto": (10**12, "1 s (TCP_TIMEOUT_INIT)"),
     "rto_after_syn_loss": (3 * 10**12, "3 s (TCP_TIMEOUT_FALLBACK)"),

@@ -139,6 +139,7 @@ parameters! {
         control_rtt: ControlRtt = ControlRtt::Sample, "The RTT that congestion controls and slow starts are given", "Ha and Rhee 2011, Brakmo 1995 and others measure each acknowledgement; ns-3 tcp-socket-base.cc, ProcessAck, passes the smoothed RTT";
         sack: bool = true, "Use selective acknowledgements", "RFC 2018";
         duplicate_sack: bool = false, "Report duplicate segments in SACK blocks", "RFC 2883, an extension";
+        conceals_losses: bool = false, "The receiver acknowledges data that has not arrived, from the first gap on, as one does that wants more than its share", "RFC 9293 section 3.10.7.4 acknowledges what has arrived; Savage et al., ACM CCR 29(5), 1999, section 2.4: optimistic acknowledgements conceal losses";
         sack_compression: Duration = Duration::ZERO, "Longest delay of an acknowledgement of data above a gap, from the fourth on; at most 1/20 of the round-trip time", "RFC 5681 section 4.2: data out of order is acknowledged at once; Linux tcp_input.c, __tcp_ack_snd_check, delays it";
         receive_offload: Duration = Duration::ZERO, in 0..1e10, "How long a received segment waits for others in sequence, which are acknowledged as one; 0: not at all", "RFC 5681 section 4.2 knows no such thing; Linux net/core/gro.c, dev_gro_receive, merges what a card received before its interrupt, which cards delay by tens of microseconds (rx-usecs in ethtool(8))";
         send_offload: bool = false, "Send segments in bursts, as hosts with segmentation offload do", "RFC 9293 knows no such thing; Linux tcp_output.c, tcp_tso_autosize and tcp_tso_should_defer";
@@ -292,6 +293,7 @@ impl StackProfile {
                 reading: (self.reading_rate.0 > 0).then_some(self.reading_rate),
             }),
             duplicate_sack: self.duplicate_sack,
+            conceals_losses: self.conceals_losses,
             sack_compression: self.compression(),
             ecn: self.ecn,
             one_way_delay,
