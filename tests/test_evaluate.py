@@ -63,7 +63,15 @@ def suite(*questions: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
 def result(values: Mapping[str, Sequence[float | None]], metric: str = "utilisation") -> Result:
     """Returns runs whose metric is known, by contender and seed."""
     rows = [
-        {"key": f"{name} {seed}", "contender": name, "seed": seed, metric: value, "bottleneck_mbps": 10.0, "flow_count": 2}
+        {
+            "key": f"{name} {seed}",
+            "contender": name,
+            "seed": seed,
+            metric: value,
+            "bottleneck_mbps": 10.0,
+            "flow_count": 2,
+            "events": seed,  # no run is the same as another
+        }
         for name, listed in values.items()
         for seed, value in enumerate(listed, 1)
     ]
@@ -148,6 +156,17 @@ def test_must(held: int, verdict: Verdict) -> None:
 def test_should_is_a_concern() -> None:
     """What a standard recommends and most seeds lack is a concern, no failure."""
     assert judging._most(0, 6, Question.of({**KEPT, "rule": "should"}).rule)[0] is Verdict.CONCERN
+
+
+def test_seeds_that_change_nothing_count_once() -> None:
+    """Runs that are the same whatever their seed are one run: it has no interval, and one of one is not most seeds."""
+    flows = [{**flow, "start_within": "0 s"} for flow in FLOWS]
+    still = {"duration": "6 s", "warm_up": "2 s", "network": {"dumbbell": NETWORK}, "flows": flows, "sender_overhead": "0 s"}
+    found = sojourn.evaluate("scalable", suite=suite(SHARE, KEPT, scenario=still))
+    assert found["verdict"].to_list() == ["not decided", "not decided"]
+    assert found["excess_ci_low"].to_list() == [None, None]
+    moving = sojourn.evaluate("scalable", suite=suite(SHARE, KEPT))
+    assert moving["verdict"].to_list()[1] == "pass"
 
 
 def test_a_comparator_passes_by_definition() -> None:

@@ -1,7 +1,7 @@
 """Verdicts: what the runs of a question say of the candidate. docs/evaluate.md has the rules, each with its source."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import fmean, stdev
@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 import polars as pl
 
 from sojourn import _engine
-from sojourn.analysis import agreement
+from sojourn.analysis import agreement, repetition
 from sojourn.analysis.result import Result
 from sojourn.metrics import formulas
 from sojourn.statistics import Estimate, estimate, share
@@ -129,6 +129,7 @@ def _compared(
 ) -> Answer:
     axes = [axis for axis in result.axes if axis != CONTENDER]
     values = _values(question, axes, result)
+    constant = _constant(result, axes)
     fair = _fair_shares(result, axes)
     confidence = 1 - ERROR / max(1, len(conditions))
     findings = []
@@ -138,7 +139,9 @@ def _compared(
         if question.rule is Rule.HARM:
             alone = values.get((ALONE, *place), {})
             of_each = {name: _harms(question, alone, beside) for name, beside in of_each.items()}
-        findings.append(_finding(question, condition, candidate, comparators, of_each, fair.get(place, 0.0), confidence))
+        # Harm differs from seed to seed if the victim alone does.
+        same = {name for name in of_each if constant >= {(name, *place), *([(ALONE, *place)] if question.rule is Rule.HARM else [])}}
+        findings.append(_finding(question, condition, candidate, comparators, of_each, same, fair.get(place, 0.0), confidence))
     seeds = max((len(by_seed) for by_seed in values.values()), default=0)
     return Answer(question, worst(each.verdict for each in findings), findings, seeds)
 
@@ -171,12 +174,13 @@ def _finding(
     candidate: str,
     comparators: Sequence[str],
     of_each: Mapping[str, Values],
+    same: Collection[str],
     fair: float,
     confidence: float,
 ) -> Finding:
     own, others = of_each[candidate], {name: of_each[name] for name in comparators}
-    estimates = {name: _estimate(values) for name, values in others.items()}
-    mine = _estimate(own)
+    estimates = {name: _estimate(values, name in same) for name, values in others.items()}
+    mine = _estimate(own, candidate in same)
     # Of harm and of what is better if less, more is worse.
     sign = 1.0 if question.rule is Rule.HARM or not question.more_is_better else -1.0
     known = {name: found for name, found in estimates.items() if found is not None}
@@ -191,15 +195,22 @@ def _finding(
         # It has no value where a comparator has: a transfer never ended, say.
         return Finding(condition, Verdict.CONCERN, mine, estimates, held_to)
     differences = [sign * (value - other) for value, other in pairs if value is not None]
+    if {candidate, held_to} <= set(same):
+        differences = differences[:1]
     excess = estimate(differences, confidence)
     verdict = _beyond(excess, allowed)
     needed = _seeds_for(differences, allowed, confidence) if verdict is Verdict.OPEN else None
     return Finding(condition, verdict, mine, estimates, held_to, excess, allowed, needed)
 
 
-def _estimate(values: Values) -> Estimate | None:
+def _estimate(values: Values, same: bool) -> Estimate | None:
     known = [value for value in values.values() if value is not None]
-    return estimate(known) if known else None
+    return estimate(known[:1] if same else known) if known else None
+
+
+def _constant(result: Result, axes: Sequence[str]) -> set[tuple[str | None, ...]]:
+    """The contenders and conditions whose runs are the same whatever their seed: they count once, as everywhere."""
+    return repetition.labels(result.repeated, [CONTENDER, *axes])
 
 
 def _beyond(excess: Estimate, allowed: float) -> Verdict:
@@ -242,11 +253,13 @@ def _asked(question: Question, query: str | None, candidate: str, comparators: S
 
 
 def _seeds(result: Result, contender: str) -> list[int]:
-    """The seeds that all of a contender's cells have."""
+    """The seeds that all of a contender's cells have; the first alone if they change nothing in any."""
     axes = [axis for axis in result.axes if axis != CONTENDER]
     rows = result.scan("runs").filter(pl.col(CONTENDER) == contender).select(*axes, "seed").collect()
     of_cells = rows.group_by(axes).agg("seed")["seed"].to_list() if axes else [rows["seed"].to_list()]
-    return sorted(set.intersection(*map(set, of_cells))) if of_cells else []
+    seeds = sorted(set.intersection(*map(set, of_cells))) if of_cells else []
+    places = set(rows.select(axes).iter_rows()) if axes else {()}
+    return seeds[:1] if _constant(result, axes) >= {(contender, *place) for place in places} else seeds
 
 
 def _most(held: int, seeds: int, rule: Rule) -> tuple[Verdict, int | None]:
