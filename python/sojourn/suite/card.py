@@ -76,6 +76,7 @@ class Row(_Part):
     id: str
     question: str
     section: str = Field(description="Where the standard asks it.")
+    reading: str | None = Field(description="What was taken for words of the standard, and why.")
     rule: Literal["harm", "own", "must", "should"]
     metric: str | None = Field(description="What is compared; none of a query.")
     group: str | None = Field(description="The group of flows that is measured; none of the whole run.")
@@ -93,6 +94,7 @@ class Row(_Part):
             id=question.id,
             question=question.question,
             section=question.section,
+            reading=question.reading,
             rule=question.rule.value,
             metric=question.metric,
             group=question.group,
