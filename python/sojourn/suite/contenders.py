@@ -138,16 +138,16 @@ def matrix(suite: Suite, question: Question, candidate: Contender, draw: int | N
             raise InputError(f'{place}: flows: none has tcp = "{CANDIDATE}"')
         if question.rule is Rule.HARM and not beside:
             raise InputError(f'{place}: flows: the rule "{Rule.HARM}" needs flows whose tcp is not "{CANDIDATE}"')
-        key = "flows"
+        keys = ["flows"]
         places: list[dict[str, Any]] = [{"label": each.label, "value": _with(flows, each)} for each in contenders]
         if question.rule is Rule.HARM:
             places.append({"label": ALONE, "value": beside})
     else:
-        key = suite.place
+        keys = suite.place if question.place is None else question.place
         places = [{"label": each.label, "value": dict(each.value)} for each in contenders]
     asked = question if draw is None else _drawn(question, draw)
     try:
-        sweep = sweep_of(asked, {"key": key, "values": places})
+        sweep = sweep_of(asked, {"key": keys, "values": places})
     except ValidationError as error:
         raise InputError(f"{place}: {describe(error)}") from None
     return Matrix(base, sweep, place, folder=suite.file.parent)
@@ -192,7 +192,7 @@ def as_file(asked: Matrix, seeds: int) -> dict[str, Any]:
         for name, axis in asked.sweep.axes.items()
     }
     first = next(iter(axes[CONTENDER]["values"]))["value"]
-    base = {**asked.base, "flows": first} if axes[CONTENDER]["key"] in ("flows", ["flows"]) else dict(asked.base)
+    base = {**asked.base, "flows": first} if axes[CONTENDER]["key"] == ["flows"] else dict(asked.base)
     return {**base, "sweep": {**swept, "axes": axes, "seeds": seeds}}
 
 

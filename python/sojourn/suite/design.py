@@ -11,7 +11,7 @@ from sojourn import names
 from sojourn.errors import within
 from sojourn.metrics import METRICS
 from sojourn.metrics.metric import Better, Metric
-from sojourn.scenario.base import Table
+from sojourn.scenario.base import OneOrSeveral, Table
 from sojourn.sweep.model import Condition, Override, Sweep
 
 #: The axis whose values are the candidate, its comparators and, of a question of harm, nobody.
@@ -86,6 +86,8 @@ class Question(Table):
     zip: list[list[str]] = Field(default_factory=list)
     exclude: list[Condition] = Field(default_factory=list)
     overrides: list[Override] = Field(default_factory=list)
+    #: The keys of the queues that the candidate becomes, instead of the suite's.
+    place: OneOrSeveral | None = None
     #: Keys set in all its scenarios, after axes.
     set: dict[str, Any] = Field(default_factory=dict)
     #: Ranges that ``--draw`` takes values of axes from, by the axis.
@@ -165,8 +167,8 @@ class Suite(Table):
     comparators: list[Any] = Field(min_length=1)
     #: Seeds of each cell.
     seeds: int = Field(SEEDS, ge=1)
-    #: The key of the queue that the candidate becomes, in a suite of queues.
-    place: str = "network.dumbbell.bottleneck.queue"
+    #: The keys of the queues that the candidate becomes, in a suite of queues.
+    place: OneOrSeveral = Field(["network.dumbbell.bottleneck.queue"])
     scenario: dict[str, Any]
     #: The phases that the value ``phase`` of an inner state must have to be read as this suite does.
     phases: list[str] = Field(default_factory=list)
@@ -193,6 +195,8 @@ class Suite(Table):
             if question.id in seen:
                 raise ValueError(f'questions: two have the id "{question.id}"')
             seen.add(question.id)
+            if question.place is not None and self.kind is not Kind.QUEUE:
+                raise ValueError(f'question {question.id}: place: is of a suite of "{Kind.QUEUE}"')
             if question.rule is Rule.HARM and self.kind is not Kind.TCP:
                 raise ValueError(f'question {question.id}: the rule "harm" is of a suite of "{Kind.TCP}"')
         return self
