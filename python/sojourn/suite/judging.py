@@ -140,7 +140,8 @@ def _compared(
             alone = values.get((ALONE, *place), {})
             of_each = {name: _harms(question, alone, beside) for name, beside in of_each.items()}
         # Harm differs from seed to seed if the victim alone does.
-        same = {name for name in of_each if constant >= {(name, *place), *([(ALONE, *place)] if question.rule is Rule.HARM else [])}}
+        of_all = {(ALONE, *place)} if question.rule is Rule.HARM else set()
+        same = {name for name in of_each if constant >= {(name, *place), *of_all}}
         findings.append(_finding(question, condition, candidate, comparators, of_each, same, fair.get(place, 0.0), confidence))
     seeds = max((len(by_seed) for by_seed in values.values()), default=0)
     return Answer(question, worst(each.verdict for each in findings), findings, seeds)
