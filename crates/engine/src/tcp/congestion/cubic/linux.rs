@@ -109,14 +109,6 @@ impl CongestionControl for Linux {
     }
 
     fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
-        let epoch = self.epoch.as_ref();
-        let state = CubicState {
-            w_max: (self.last_max > 0).then_some(self.last_max as f64),
-            k: epoch.map(Epoch::k_in_seconds),
-            epoch_start: epoch.map(|epoch| epoch.start as f64 / HZ as f64),
-            w_est: epoch.map(|epoch| epoch.reno as f64),
-            min_rtt: self.min_rtt.map(Duration::seconds),
-        };
-        state.tell(tell);
+        CubicState::of_epoch(self.epoch.as_ref(), self.last_max, self.min_rtt, HZ).tell(tell);
     }
 }

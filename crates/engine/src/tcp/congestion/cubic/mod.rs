@@ -8,6 +8,7 @@ mod published;
 
 use super::CongestionEvent;
 use crate::time::Duration;
+use epoch::Epoch;
 
 parameters! {
     pub struct CubicParameters {
@@ -30,6 +31,20 @@ inner_state! {
         epoch_start: "s", "when the congestion avoidance stage began, later by the time in which the window was not used (epoch_start)";
         w_est: "segments", "Reno's estimated window (W_est)";
         min_rtt: "s", "minimum RTT, by which the cubic function is ahead; with the rules linux, ns3 and ns3-2014";
+    }
+}
+
+impl CubicState {
+    /// Of arithmetic in whole numbers: the window at the last loss in segments, zero for none, and an epoch whose ticks are so many a
+    /// second.
+    fn of_epoch(epoch: Option<&Epoch>, last_max: u64, min_rtt: Option<Duration>, hz: u64) -> CubicState {
+        CubicState {
+            w_max: (last_max > 0).then_some(last_max as f64),
+            k: epoch.map(Epoch::k_in_seconds),
+            epoch_start: epoch.map(|epoch| epoch.start as f64 / hz as f64),
+            w_est: epoch.map(|epoch| epoch.reno as f64),
+            min_rtt: min_rtt.map(Duration::seconds),
+        }
     }
 }
 
