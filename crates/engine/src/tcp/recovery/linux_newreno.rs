@@ -6,7 +6,7 @@
 
 use super::reduction::Reduction;
 use super::timeout::Timeout;
-use super::{Entry, Evidence, Next, ProportionalRateReduction, Repair, Step, lost_then_new};
+use super::{Entry, Evidence, Next, Repair, Step, lost_then_new};
 use crate::tcp::flight::{Arrival, Flight, Phase};
 use crate::tcp::rto::Rto;
 use crate::tcp::scoreboard::Progress;
@@ -256,17 +256,7 @@ impl Repair for LinuxNewReno {
         }
         flight.scoreboard.start_episode();
         self.may_undo = true;
-        if let Some(marked_at) = self.reduction.take_over() {
-            // The window is being reduced already.
-            self.before = None;
-            self.reduction.reduce(flight, arrival);
-            flight.begin_recovery(marked_at);
-        } else {
-            self.before = Some(flight.window);
-            reduce(flight);
-            self.reduction.start(flight, arrival, ProportionalRateReduction::is_safe(arrival));
-            flight.begin_recovery(nxt);
-        }
+        self.before = self.reduction.enter(flight, arrival, nxt, reduce);
         Entry::Repair { first: flight.scoreboard.next_lost().into() }
     }
 

@@ -2,6 +2,7 @@
 
 use super::ProportionalRateReduction;
 use crate::tcp::flight::{Arrival, Flight, Phase};
+use crate::tcp::window::Window;
 
 state! {
     pub(super) Reduction() {
@@ -32,16 +33,28 @@ impl Reduction {
         }
     }
 
-    /// A fast recovery goes on with it. Returns SND.NXT when marks began it.
-    pub(super) fn take_over(&mut self) -> Option<u64> {
-        self.marked_at.take()
-    }
-
-    /// Starts that of a fast recovery, whose threshold has been set, unless the algorithm sets the window. `safe` is that of
-    /// [`ProportionalRateReduction::on_ack`].
-    pub(super) fn start(&mut self, flight: &mut Flight, arrival: &Arrival, safe: bool) {
+    /// A fast recovery of what was sent below `nxt`, which is SND.NXT, begins: it goes on with a reduction that marks began, or `reduce`
+    /// sets the threshold (Linux tcp_input.c, tcp_enter_recovery). Returns the window before that.
+    pub(super) fn enter(
+        &mut self,
+        flight: &mut Flight,
+        arrival: &Arrival,
+        nxt: u64,
+        reduce: impl FnOnce(&mut Flight),
+    ) -> Option<Window> {
+        if let Some(marked_at) = self.marked_at.take() {
+            self.reduce(flight, arrival);
+            flight.begin_recovery(marked_at);
+            return None;
+        }
+        let before = flight.window;
+        reduce(flight);
+        // At the end of a recovery the acknowledgement of its last data may show no further loss.
+        let safe = ProportionalRateReduction::is_safe(arrival);
         self.proportional =
             (!flight.settings.is_governed).then(|| ProportionalRateReduction::enter(flight, arrival, safe));
+        flight.begin_recovery(nxt);
+        Some(before)
     }
 
     pub(super) fn end(&mut self) {

@@ -7,7 +7,7 @@ mod undo;
 
 use super::reduction::Reduction;
 use super::timeout::Timeout;
-use super::{Entry, Evidence, Expiry, Next, ProportionalRateReduction, Repair, Step, lost_then_new};
+use super::{Entry, Evidence, Expiry, Next, Repair, Step, lost_then_new};
 use crate::packet::Block;
 use crate::tcp::flight::{Arrival, Flight, Phase};
 use crate::tcp::rto::Rto;
@@ -299,16 +299,16 @@ impl Rack {
     }
 
     /// Saves the window before a reduction, with this number of retransmissions in flight.
-    fn save(&mut self, flight: &Flight, in_flight: u64) {
+    fn save(&mut self, before: Window, flight: &Flight, in_flight: u64) {
         // Linux tcp_input.c, tcp_init_undo.
         let again = in_flight + u64::from(self.probe.is_some_and(|probe| probe.again));
         let counted = if flight.settings.counts_segments { again } else { 0 };
-        self.undo = Some(Undo::new(flight.window, flight.una, counted));
+        self.undo = Some(Undo::new(before, flight.una, counted));
     }
 
     /// Saves the window before the reduction of a timeout, which takes all retransmissions for lost.
     pub(super) fn before_reduction(&mut self, flight: &Flight) {
-        self.save(flight, 0);
+        self.save(flight.window, flight, 0);
     }
 
     /// Retransmissions prove to be spurious.
@@ -336,17 +336,10 @@ impl Repair for Rack {
             self.timeout.forget_retransmissions();
         }
         flight.scoreboard.start_episode();
-        if let Some(marked_at) = self.reduction.take_over() {
-            // The window is being reduced already: Linux tcp_input.c, tcp_enter_recovery.
-            self.reduction.reduce(flight, arrival);
-            flight.begin_recovery(marked_at);
-            return Entry::Repair { first: flight.scoreboard.next_lost().into() };
+        let in_flight = flight.scoreboard.retransmitted();
+        if let Some(before) = self.reduction.enter(flight, arrival, nxt, reduce) {
+            self.save(before, flight, in_flight);
         }
-        self.save(flight, flight.scoreboard.retransmitted());
-        reduce(flight);
-        // At the end of a recovery the acknowledgement of its last data may show no further loss.
-        self.reduction.start(flight, arrival, ProportionalRateReduction::is_safe(arrival));
-        flight.begin_recovery(nxt);
         Entry::Repair { first: flight.scoreboard.next_lost().into() }
     }
 
