@@ -61,11 +61,13 @@ struct Reader {
     knows_fin: bool,
     /// When it is to be told, `NEVER` if there is nothing to tell.
     due: Time,
+    /// Bytes of payload that the receiver has acknowledged without having them.
+    concealed: u64,
 }
 
 impl Default for Reader {
     fn default() -> Reader {
-        Reader { awaited: VecDeque::new(), has_syn: false, knows_fin: false, due: Time::NEVER }
+        Reader { awaited: VecDeque::new(), has_syn: false, knows_fin: false, due: Time::NEVER, concealed: 0 }
     }
 }
 
@@ -112,8 +114,8 @@ impl Connection {
 
     /// Payload bytes delivered to the receiving application so far.
     pub fn delivered(&self) -> u64 {
-        if self.reader.is_some() {
-            return self.sender.payload_below(self.receiver.rcv_nxt());
+        if let Some(reader) = &self.reader {
+            return self.sender.payload_below(self.receiver.rcv_nxt()) - reader.concealed;
         }
         self.receiver.delivered(FIRST_DATA)
     }
@@ -178,6 +180,7 @@ impl Connection {
         } else if let Some(offload) = &mut self.offload {
             offload.take(segment, now).and_then(|run| self.receive_run(&run, now, options))
         } else {
+            self.note_concealed(&segment);
             self.receive(segment, now, options)
         };
         if let Some(reader) = &mut self.reader {
@@ -187,8 +190,20 @@ impl Connection {
         answer
     }
 
+    /// Counts the payload that the receiver will conceal as it takes a segment.
+    fn note_concealed(&mut self, segment: &Segment) {
+        if let Some(reader) = &mut self.reader
+            && self.receiver_profile.conceals_losses
+            && segment.block.start > self.receiver.rcv_nxt()
+        {
+            let (arrives, expected) = (segment.block.start, self.receiver.rcv_nxt());
+            reader.concealed += self.sender.payload_below(arrives) - self.sender.payload_below(expected);
+        }
+    }
+
     /// Segments reach the receiver as one.
     fn receive_run(&mut self, run: &Run, now: Time, options: &mut OptionsPool) -> Option<Packet> {
+        self.note_concealed(&run.segment);
         self.receiver.expect(run.count - 1, &run.segment, &self.receiver_profile);
         self.receive(run.segment, now, options)
     }

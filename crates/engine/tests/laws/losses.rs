@@ -75,3 +75,22 @@ fn concealed_losses_are_not_answered() {
     let most = 1448.0 / 1500.0;
     assert!((concealed.0 / most - 1.0).abs() < 0.001, "{} of {most}", concealed.0);
 }
+
+/// The same of what an application writes: of 5000 segments every fiftieth is lost, and 49 of 50 arrive.
+#[test]
+fn concealed_losses_of_an_application() {
+    let mut flow = tcp("newreno");
+    let response = 5000 * 1448;
+    flow["application"] = json!({"exchanges": {
+        "request": {"fixed": 400}, "response": {"fixed": response}, "count": 1, "think": 0,
+    }});
+    let mut path = Path { flows: vec![flow], duration: 60 * S, warm_up: 0, ..Path::new(50_000_000, 40 * MS) };
+    path.drop = json!({"every": 50});
+    let honest = path.run();
+    assert_eq!(honest.flows[0].total_bytes_delivered, response);
+    path.stack.conceals_losses = true;
+    let concealed = path.run();
+    let arrived = concealed.flows[0].total_bytes_delivered as f64 / response as f64;
+    assert!((arrived - 0.98).abs() < 0.001, "{arrived}");
+    assert_eq!(concealed.transfers.len(), honest.transfers.len());
+}
