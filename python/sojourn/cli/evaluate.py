@@ -55,7 +55,7 @@ def _seconds(_context: click.Context, _option: click.Parameter, given: str | Non
 
 @click.command("evaluate", cls=Command)
 @click.argument("of", metavar="tcp|queue", type=click.Choice(["tcp", "queue"]))
-@click.argument("candidate", metavar="NAME|FILE")
+@click.argument("candidates", metavar="NAME|FILE...", nargs=-1, required=True)
 @option(
     "--suite", section=CELLS, metavar="NAME", help="Ask the questions of this suite. [default: rfc9743, or rfc7928 of a queue]"
 )
@@ -80,7 +80,7 @@ def _seconds(_context: click.Context, _option: click.Parameter, given: str | Non
     type=click.IntRange(min=0),
     help="Draw the conditions from the suite's ranges by this seed, so that nothing can be fitted to them.",
 )
-@option("--against", section=RESULTS, metavar="NAME|FILE", multiple=True, help="Show the card of another beside it; repeatable.")
+@option("--against", section=RESULTS, metavar="NAME|FILE", multiple=True, help="Show the cards of others beside it.")
 @out_option("results/SUITE", "Keep the results in DIR; runs that it has are not made again.")
 @option("--json", "as_json", section=RESULTS, is_flag=True, help="Print the card as JSON.")
 @option("--badge", section=RESULTS, is_flag=True, help="Print the card as one line of Markdown.")
@@ -90,7 +90,7 @@ def _seconds(_context: click.Context, _option: click.Parameter, given: str | Non
 @progress_option
 def command(
     of: str,
-    candidate: str,
+    candidates: tuple[str, ...],
     suite: str | None,
     quick: bool | None,
     budget: float | None,
@@ -108,7 +108,8 @@ def command(
     """Evaluate a congestion control or a queue: does it do harm?
 
     The candidate is a built-in algorithm, a file with your own or a module of Linux, or the table that a scenario has of one:
-    '{ name = "cbr", rate = "10 Mbit/s" }'. Each question of the suite is answered by runs, beside those of its comparators.
+    '{ name = "cbr", rate = "10 Mbit/s" }'. Each question of the suite is answered by runs, beside those of its comparators. Cards
+    of several are shown side by side; '--against A B' takes several, too.
 
     Exit status: 0 if there is no concern, 1 if a question is a concern or has failed, 2 if the input is bad.
     """
@@ -118,12 +119,14 @@ def command(
 
     is_quick = sys.stdout.isatty() if quick is None else quick
     carrier = backends.named(backend)
+    # --against takes the name behind it; those that follow are read as further candidates.
+    names = list(dict.fromkeys((candidates[0], *against, *candidates[1:])))
     # All are checked before anything is run.
     planned = [
         api.plan_evaluation(
             _candidate(each), of, suite, quick=is_quick, seeds=seeds, draw=draw, budget=budget, jobs=jobs, backend=carrier
         )
-        for each in (candidate, *against)
+        for each in names
     ]
     name = planned[0].suite.name
     directory = out or Path("results") / name
