@@ -314,6 +314,33 @@ def test_command(tmp_path: Path, capsys: Capture) -> None:
     assert "sojourn run" in page
 
 
+def test_cards_of_several(tmp_path: Path, capsys: Capture) -> None:
+    """Those behind --against, and those given with the candidate, have their cards behind its, each once."""
+    import tomli_w
+
+    own = tmp_path / "own.toml"
+    own.write_text(tomli_w.dumps(suite(SHARE)))
+    arguments = ["--suite", str(own), "--seeds", "2", "--out", str(tmp_path / "results"), "--full", "--json"]
+    status(["evaluate", "tcp", "vegas", *arguments, "--against", "cubic", "newreno", "vegas"])
+    made = [cards.Card.model_validate(each) for each in json.loads(capsys.readouterr().out)]
+    assert [card.candidate for card in made] == ["vegas", "cubic", "newreno"]
+    assert status(["evaluate", "tcp", "vegas", *arguments, "--against", "cubic", "nosuch"]) == 2
+    assert 'unknown congestion control "nosuch"' in complaint(capsys)
+
+
+def test_the_cellular_link_is_that_of_the_examples() -> None:
+    """The rates of the questions radio and radio-delay are the means of each second of examples/cellular.csv."""
+    rates = pl.read_csv(Path("examples/cellular.csv")).filter(pl.col("time_s") < 60)
+    second = pl.col("time_s").floor().cast(pl.Int64)
+    means = rates.group_by(second.alias("second")).agg(pl.col("rate_mbit_s").mean()).sort("second")["rate_mbit_s"]
+    for asked in ("radio", "radio-delay"):
+        (question,) = (each for each in library.load("rfc9743").questions if each.id == asked)
+        assert question.set is not None
+        changes = question.set["network.dumbbell.bottleneck.changes"]
+        assert [each["rate"] for each in changes] == [f"{mean:.1f} Mbit/s" for mean in means]
+        assert [each["at"] for each in changes] == [f"{second} s" for second in range(60)]
+
+
 def test_suites_are_sound() -> None:
     """Every suite that comes with Sojourn makes scenarios, and its queries can be asked."""
     assert library.available()
