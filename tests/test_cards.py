@@ -26,5 +26,5 @@ def test_a_question_has_the_same_verdict(suite: str, candidate: str) -> None:
     loaded = library.load(suite)
     asked = loaded.model_copy(update={"questions": [each for each in loaded.questions if each.id == ASKED[suite]]})
     (kept,) = (each for each in recorded() if (each.suite, each.candidate, each.question) == (suite, candidate, ASKED[suite]))
-    found = sojourn.evaluate(candidate, str(loaded.kind), asked, quick=True)
+    found = sojourn.evaluate(candidate, str(loaded.kind), asked)
     assert found["verdict"].to_list() == [kept.verdict]

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
+import card_pages
+from made.cards import DEPLOYED
 from prose import plain, table
 from sojourn.catalogue import Algorithm, Catalogue, Parameter, Profile
 
@@ -10,6 +12,10 @@ INTRODUCTION = """# Catalogue
 All algorithms and stack profiles that a scenario can name, as `sojourn list` and `sojourn describe` show them: source,
 parameters, and deviations from the source. [Behaviour](behaviour.md) shows each of them on the same link, and
 [differences](differences.md) gives the reasons for deviations."""
+
+
+#: Algorithms that have a report card.
+_CARDS = {name for names in DEPLOYED.values() for name in names}
 
 
 def page(catalogue: Catalogue) -> str:
@@ -49,6 +55,8 @@ def _algorithms(algorithms: Iterable[Algorithm]) -> Iterator[str]:
             yield f"**Source.** {plain(algorithm.source)}{year}"
         if algorithm.deviations:
             yield f"**Deviations.** {plain(algorithm.deviations)}"
+        if algorithm.name in _CARDS:
+            yield f"[Report card]({card_pages.place(algorithm.name)})"
         if algorithm.parameters:
             yield table(
                 ("parameter", "default", "allowed", "description", "source"),

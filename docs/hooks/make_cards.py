@@ -23,7 +23,7 @@ def main() -> int:
         for candidate in candidates:
             print(f"{suite}: {candidate}", flush=True)
             directory = given.results / suite
-            card = api.ask(api.plan_evaluation(candidate, kind, suite, quick=True), out=directory)
+            card = api.ask(api.plan_evaluation(candidate, kind, suite, quick=False), out=directory)
             page.write(card, directory, directory / api.CARDS / f"{card.file}.html")
             for row in card.rows:
                 found = row.deciding
@@ -32,7 +32,7 @@ def main() -> int:
                     if found is None
                     else (words.number(row, found.candidate), words.comparators(row, found), words.where(found))
                 )
-                command = f"sojourn evaluate {kind} {candidate} --quick"
+                command = f"sojourn evaluate {kind} {candidate} --full"
                 answers.append(Answered(suite, candidate, row.id, row.section, str(row.verdict), *shown, command, str(identity)))
     write(answers)
     return 0

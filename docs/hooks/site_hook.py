@@ -7,6 +7,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Link, Navigation
 from mkdocs.structure.pages import Page
 
+import card_pages
 import catalogue_page
 import navigation
 import study_pages
@@ -36,6 +37,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     made = {page: (ROOT / path).read_text(encoding="utf-8") for page, path in ELSEWHERE.items()}
     made[CATALOGUE] = catalogue_page.page(catalogue.load())
     made[DECISIONS] = _decisions(files)
+    made |= card_pages.pages()
     made |= {_page_of(name): study_pages.page(name, results) for name in library.available()}
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))

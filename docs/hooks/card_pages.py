@@ -1,0 +1,42 @@
+"""A page for the report card of each algorithm that is deployed, from what ``make cards`` kept."""
+
+from made.cards import DEPLOYED, Answered, recorded
+from prose import plain, table
+from sojourn.suite import library
+from sojourn.suite.design import Suite
+
+
+def pages() -> dict[str, str]:
+    """Each page as Markdown, by its place in the site."""
+    return {
+        place(candidate): _page(library.load(suite), candidate, [each for each in recorded() if each.candidate == candidate])
+        for suite, candidates in DEPLOYED.items()
+        for candidate in candidates
+    }
+
+
+def place(candidate: str) -> str:
+    """Where the page of an algorithm is."""
+    return f"cards/{candidate}.md"
+
+
+def _page(suite: Suite, candidate: str, answers: list[Answered]) -> str:
+    questions = {each.id: each for each in suite.questions}
+    first = answers[0]
+    rows = (
+        [
+            plain(questions[each.question].question) if each.question in questions else f"`{each.question}`",
+            each.section,
+            f"**{each.verdict}**" if each.verdict != "pass" else each.verdict,
+            *map(plain, (each.measured, each.comparators, each.where)),
+        ]
+        for each in answers
+    )
+    return "\n\n".join(
+        (
+            f"# Report card of {plain(candidate)}",
+            f"By {plain(suite.source)}: `{first.command}`, {plain(first.engine)}. [How a verdict is made](../evaluate.md), and "
+            "[what others have](../cards.md).",
+            table(("question", "section", "verdict", plain(candidate), "comparators", "where"), rows),
+        )
+    )
