@@ -27,6 +27,33 @@ from sojourn.store import Store
 
 REPETITIONS = 30
 
+#: A suite whose scenario is a small one's.
+SUITE = """
+name = "small"
+title = "A small suite"
+source = "nobody"
+of = "tcp"
+comparators = ["cubic", "newreno"]
+[scenario]
+duration = "5 s"
+warm_up = "1 s"
+[scenario.network.dumbbell]
+senders = [{ name = "a", rate = "1 Gbit/s", delay = "1 ms" }]
+receivers = [{ name = "b", rate = "1 Gbit/s", delay = "1 ms" }]
+bottleneck = { rate = "10 Mbit/s", delay = "8 ms", queue = { name = "droptail", limit = "50 packets" } }
+[[scenario.flows]]
+from = "a"
+to = "b"
+tcp = "candidate"
+[[questions]]
+id = "waits"
+question = "Do packets wait?"
+section = "1"
+rule = "own"
+metric = "sojourn_mean_s"
+axes = { flows = { key = "flows.0.count", values = [1, 2] } }
+"""
+
 SIMULATOR = backends.named("simulator")
 
 
@@ -163,3 +190,30 @@ def test_api_uses_cluster(scheduler: distributed.LocalCluster, tmp_path: Path) -
     (tmp_path / "small.toml").write_text(SMALL_TOML)
     there = sojourn.run(tmp_path / "small.toml", 2, cluster=scheduler.scheduler_address)
     assert there.runs.equals(sojourn.run(tmp_path / "small.toml", 2).runs)
+
+
+def test_card_on_a_cluster(scheduler: distributed.LocalCluster, tmp_path: Path, capsys: Capture) -> None:
+    """`sojourn evaluate --cluster` makes the card of an algorithm in a file of one's own, with the same bytes as without."""
+    mine, own = tmp_path / "mine.py", tmp_path / "small.toml"
+    mine.write_text(SCALABLE)
+    own.write_text(SUITE)
+    made = []
+    for place, more in (("here", []), ("there", ["--cluster", scheduler.scheduler_address])):
+        asked = ["evaluate", "tcp", str(mine), "--suite", str(own), "--full", "--seeds", "3", "--json"]
+        assert status([*asked, "--out", str(tmp_path / place), *more]) in (0, 1)
+        made.append(capsys.readouterr().out)
+    assert made[0] == made[1]
+    assert '"seeds": 3' in made[0]
+    assert parquet(tmp_path / "there" / "waits") == parquet(tmp_path / "here" / "waits")
+
+
+def test_card_without_its_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """A card whose scheduler cannot be reached is not made elsewhere."""
+    monkeypatch.setattr("sojourn.campaign.cluster.PATIENCE", 1)
+    (tmp_path / "small.toml").write_text(SUITE)
+    asked = ["evaluate", "tcp", "vegas", "--suite", str(tmp_path / "small.toml"), "--out", str(tmp_path / "out")]
+    assert status([*asked, "--cluster", "tcp://127.0.0.1:9"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.splitlines()[-1].startswith("sojourn: --cluster tcp://127.0.0.1:9: cannot reach a scheduler")
+    assert not list(tmp_path.rglob("*.json"))

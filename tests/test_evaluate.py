@@ -16,6 +16,7 @@ from sojourn import _engine, api
 from sojourn.analysis.result import Result
 from sojourn.cli.commands import status
 from sojourn.errors import InputError
+from sojourn.report import card as card_page
 from sojourn.suite import card as cards
 from sojourn.suite import contenders, judging, library
 from sojourn.suite.contenders import Contender
@@ -312,6 +313,24 @@ def test_command(tmp_path: Path, capsys: Capture) -> None:
     page = (tmp_path / "results" / "cards" / "vegas.html").read_text()
     assert "<svg" in page
     assert "sojourn run" in page
+
+
+def test_a_queue_s_page_trades_delay_for_goodput(tmp_path: Path) -> None:
+    """The page of a queue has ellipses of goodput against delay below each figure, under the card's conditions only."""
+    sizes = {"key": "duration", "values": ["5 s", "6 s"]}
+    waits = {"id": "waits", "question": "?", "section": "1", "rule": "own", "metric": "sojourn_mean_s", "axes": {"length": sizes}}
+    flows = [{**each, "tcp": "cubic"} for each in FLOWS]
+    of_queues = suite(waits, of="queue", comparators=["codel"], seeds=3)
+    of_queues["scenario"]["flows"] = flows
+    api.ask(api.plan_evaluation("pie", "queue", of_queues), out=tmp_path)
+    narrow = suite({**waits, "axes": {"length": {**sizes, "values": ["6 s"]}}}, of="queue", comparators=["codel"], seeds=3)
+    narrow["scenario"]["flows"] = flows
+    card = api.ask(api.plan_evaluation("pie", "queue", narrow), out=tmp_path)
+    made = card_page.page(card, tmp_path)
+    assert made.count("<svg") == 2
+    assert made.count("Goodput against the delay of the queue") == 1
+    assert "Mean sojourn time (ms)" in made
+    assert "5 s" not in made.partition("<svg")[2].partition("<pre>")[0]
 
 
 def test_cards_of_several(tmp_path: Path, capsys: Capture) -> None:

@@ -9,17 +9,21 @@ import altair as alt
 import polars as pl
 from markupsafe import Markup
 
-from sojourn.figures import look
+from sojourn.figures import drawing, look
 from sojourn.figures.saving import svg
 from sojourn.metrics import METRICS
 from sojourn.report.page import templates
-from sojourn.store import write_whole
+from sojourn.store import Store, write_whole
 from sojourn.suite import words
 from sojourn.suite.card import Card, Interval, Row
+from sojourn.suite.design import CONTENDER, Kind
 from sojourn.suite.judging import Verdict
 
 #: How wide a figure is, and how high each of its rows, in points.
 WIDTH, HEIGHT = 420, 14
+
+#: The figure of delay and goodput.
+GOODPUT = "delay-goodput"
 
 #: The name of a verdict in the style sheet.
 STYLES = {Verdict.FAIL: "fails", Verdict.CONCERN: "fails", Verdict.OPEN: "undecided", Verdict.PASS: "holds"}
@@ -61,6 +65,7 @@ def _shown(card: Card, row: Row, directory: Path) -> Mapping[str, Any]:
         "comparators": "" if found is None else words.comparators(row, found),
         "where": "" if found is None else words.where(found),
         "figure": Markup(svg(_figure(card, row))) if row.findings else "",
+        "ellipses": Markup(svg(_ellipses(card, row, directory))) if card.of == Kind.QUEUE.value and row.findings else "",
         "command": shlex.join(["sojourn", "run", str(scenario), "--out", "shown"]),
         "results": shlex.join(["sojourn", "report", str(directory / row.id)]),
         "scenario": scenario.read_text(encoding="utf-8") if scenario.is_file() else "",
@@ -73,6 +78,14 @@ def _scale(row: Row) -> tuple[float, str]:
         return 100.0, "Seeds on which it holds (%)"
     metric = METRICS[row.metric]
     return (1.0, f"Harm in {metric.title}") if row.rule == "harm" else (metric.factor, metric.label)
+
+
+def _ellipses(card: Card, row: Row, directory: Path) -> look.Chart:
+    """Goodput against the delay of the queue, an ellipse for each contender and condition (RFC 7928, section 2.7)."""
+    contenders = list(dict.fromkeys([card.candidate, *(name for each in row.findings for name in each.comparators)]))
+    conditions = {axis: list(dict.fromkeys(each.condition[axis] for each in row.findings)) for axis in row.findings[0].condition}
+    with Store(directory / row.id) as store:
+        return drawing.draw(GOODPUT, store, {CONTENDER: contenders, **conditions}, width=WIDTH, titled=False)
 
 
 def _figure(card: Card, row: Row) -> look.Chart:
