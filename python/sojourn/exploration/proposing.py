@@ -118,8 +118,9 @@ class Evolving:
             self._best = best
             self._begin(self._places[values.index(best)], NEAR)
             return
-        ranks = {value: rank for rank, value in enumerate(sorted(set(values), reverse=True))}
-        self._strategy.tell([(asked, float(ranks[value])) for asked, value in zip(self._asked, values, strict=True)])
+        if len(set(values)) > 1:  # where all are alike there is nothing to learn
+            order = sorted(range(len(values)), key=lambda place: -values[place])
+            self._strategy.tell([(self._asked[place], float(rank)) for rank, place in enumerate(order)])
         self._patience = 0 if best > self._best else self._patience + 1
         self._best = max(best, self._best)
         if self._patience >= PATIENCE:

@@ -37,7 +37,9 @@ class Entry(Table):
     spacing: Spacing | None = Field(
         None, description='"linear" or "log", the scale on which the range is searched; "linear" by default.'
     )
-    when: Condition = Field({}, description="Choices of other entries under which it is set; always unless given.")
+    when: Condition = Field(
+        {}, title="Only under", description="Choices of other entries under which it is set; always unless given."
+    )
     steps: int | None = Field(
         None, ge=2, le=MOST_STEPS, description="Make it a sequence: so many entries added to the list that the key is."
     )
