@@ -133,8 +133,11 @@ def _show(found: "Finding", out: Path | None, form: Form) -> None:
         say(f"Found: {found.best.mean():.4g} at {_at(found.space.labels(found.best.point))}", form)
         say(f"Shrunk: {found.shrunk.mean():.4g} at {_at(found.space.labels(found.shrunk.point))}", form)
         if found.confirmed is not None and found.confirmed.low is not None and found.confirmed.high is not None:
-            mean, low, high = found.confirmed
-            say(f"On {SEEDS} other seeds: {mean:.4g}, 95 % interval {low:.4g} to {high:.4g}", form)
+            low, high = found.confirmed.low, found.confirmed.high
+            say(f"On {SEEDS} other seeds: {found.confirmed.mean:.4g}, 95 % interval {low:.4g} to {high:.4g}", form)
+            value = found.shrunk.mean()
+            if value is not None and not low <= value <= high:
+                say("The other seeds do not bear out what the search saw; trust their interval", form)
         if found.best.seeds < max(RUNGS) and not found.best.repeated:
             say("The budget ended before it had all its seeds; a larger one knows more", form)
         if found.file is not None:

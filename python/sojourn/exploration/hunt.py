@@ -20,7 +20,7 @@ from sojourn.exploration.running import Runner, Values
 from sojourn.exploration.space import Point, Space
 
 #: Seeds of a point: at first, if it looks best, and if it still does.
-RUNGS = (1, 3, 5)
+RUNGS = (1, 3, 10)
 
 #: Seeds that confirm a finding, none of which the search has seen.
 SEEDS = 10
@@ -108,12 +108,13 @@ class Purse:
         if self.budget.seconds is not None:
             self.until = self.begun + self.budget.seconds * share
 
-    def take(self, wanted: int) -> int:
-        """How many of some runs can be paid for; those are spent."""
+    def take(self, wanted: int, *, wholly: bool = False) -> int:
+        """How many of some runs can be paid for, or none if it is not all of them and they are wanted wholly; those are spent."""
         if self.budget.runs is None:
             taken = wanted if time.monotonic() < self.until else 0
         else:
             taken = max(0, min(wanted, self.runs - self.spent))
+        taken = 0 if wholly and taken < wanted else taken
         self.spent += taken
         return taken
 
@@ -161,7 +162,7 @@ class Hunt:
     def evaluate(self, trials: Sequence[Trial], seeds: int) -> bool:
         """Gives points more seeds, if that can be paid for."""
         more = sum(max(0, seeds - trial.seeds) for trial in trials)
-        if self.purse.take(more) < more:
+        if self.purse.take(more, wholly=True) < more:
             return False
         for trial, values in zip(trials, self.runner.values([trial.point for trial in trials], seeds), strict=True):
             trial.values = values or []

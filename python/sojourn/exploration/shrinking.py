@@ -1,7 +1,7 @@
 """Shrinks a finding to what it needs, as a property test does: fewer of what is counted, rounder numbers, what the file has.
 
-A simpler point takes the place of the finding as long as it keeps ``KEPT`` of what the finding is above the point in the middle
-of the first generation, in the mean of ``RUNGS[1]`` seeds.
+A simpler point takes the place of the finding as long as it keeps ``KEPT`` of what the finding is above the point in the
+middle of the first generation. It is looked at with ``RUNGS[1]`` seeds first, and taken only if it keeps as much with all.
 """
 
 from collections.abc import Iterator
@@ -46,13 +46,16 @@ class Shrinker:
                     label = tuple(self.hunt.space.labels(point).values())
                     if label in refused or not self.hunt.space.allows([point])[0]:
                         continue
-                    trial = Trial(point)
-                    if not self.hunt.evaluate([trial], RUNGS[1]):
-                        return found
-                    if self.hunt.worth(trial)[0] >= least:
+                    trial = self.hunt.trials.get(label) or Trial(point)
+                    for rung in RUNGS[1:]:
+                        if not trial.repeated and not self.hunt.evaluate([trial], rung):
+                            return found
+                        if self.hunt.worth(trial)[0] < least:
+                            refused.add(label)
+                            break
+                    else:
                         found, changed = trial, True
                         break
-                    refused.add(label)
         return found
 
     def _simpler(self, point: Point, name: str) -> Iterator[Point]:
