@@ -259,3 +259,41 @@ def test_a_front_has_no_point_that_another_is_better_than() -> None:
 def test_other_commands_leave_the_space_alone(tmp_path: Path) -> None:
     file = write(tmp_path / "it.toml", DELAY)
     assert sojourn.run(file).runs["key"].to_list() == sojourn.run(BASE).runs["key"].to_list()
+
+
+@pytest.mark.long
+def test_a_defect_planted_in_a_copy_of_new_reno_is_found() -> None:
+    """Beside the original the copy gets its share, but where the round trip is such that the defect shows."""
+    file = str(Path(__file__).parent / "data" / "search" / "planted.py")
+    copy = {
+        **scenario(
+            {
+                "rate": {"key": f"{BOTTLENECK}.rate", "range": "2 Mbit/s..20 Mbit/s"},
+                "delay": {"key": f"{BOTTLENECK}.delay", "range": "1 ms..100 ms"},
+                "limit": {"key": f"{BOTTLENECK}.queue.limit", "range": "10 packets..50 packets"},
+            },
+            minimise="""
+                SELECT c.seed, c.total_mbps / o.total_mbps AS value
+                FROM groups c JOIN groups o USING (key) WHERE c.flow_group = 'copy' AND o.flow_group = 'original'
+            """,
+            budget="120 runs",
+        ),
+        "duration": "20 s",
+        "flows": [
+            {"from": "a1", "to": "b", "group": "copy", "tcp": {"file": file}},
+            {"from": "a2", "to": "b", "group": "original", "tcp": "newreno"},
+        ],
+    }
+    found = sojourn.search(copy)
+    assert found.best is not None
+    delay = amount_of(found.best.point["delay"])
+    assert isinstance(delay, float)
+    # Without its queue the path is shorter than the longest round trip of the defect, with a full one longer than the shortest.
+    limit, rate = found.best.point["limit"], found.best.point["rate"]
+    full = amount_of(limit) * 1500 * 8 / amount_of(rate)  # type: ignore[operator]
+    assert 2 * (0.005 + delay) < 0.075
+    assert 2 * (0.005 + delay) + full > 0.060
+    mean = found.best.mean()
+    assert mean is not None
+    # Without the defect a search for the least share finds 0.8: it has luck, too.
+    assert mean < 0.65
