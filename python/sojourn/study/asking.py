@@ -1,4 +1,4 @@
-"""Queries that decide something of runs, seed by seed: SQL that returns ``seed``, ``holds``, and the values that show it."""
+"""Queries of runs, seed by seed: SQL that returns ``seed``, and ``holds`` where it decides or ``value`` where it measures."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,8 +16,8 @@ from sojourn.sweep.model import Meant
 if TYPE_CHECKING:
     import duckdb
 
-#: The columns of a query that are no values.
-SEED, HOLDS = "seed", "holds"
+#: The columns of a query: the seed, what it decides with the values that show it, or what it measures.
+SEED, HOLDS, VALUE = "seed", "holds", "value"
 
 #: What DuckDB may use for a query before it turns to the disk.
 MEMORY = "200MB"
@@ -26,15 +26,16 @@ MEMORY = "200MB"
 _answerable: set[tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]] = set()
 
 
-def bind(axes: Sequence[str], queries: Mapping[str, str]) -> None:
+def bind(axes: Sequence[str], queries: Mapping[str, str], answer: str = HOLDS) -> None:
     """Asks queries of empty tables, so that one that cannot be answered is found before anything is run.
 
     Args:
         axes: those of the runs that are asked.
         queries: by what errors call each.
+        answer: what they return beside the seed, ``HOLDS`` or ``VALUE``.
     """
     tables = {name: schema(name, axes) for name in EVERY}
-    asked = (tuple(tuple(columns) for columns in tables.values()), tuple(queries.values()))
+    asked = (tuple(tuple(columns) for columns in tables.values()), (answer, *queries.values()))
     if asked in _answerable:
         return
     with opened(MEMORY) as database:
@@ -42,7 +43,7 @@ def bind(axes: Sequence[str], queries: Mapping[str, str]) -> None:
             database.from_arrow(Stream(columns.to_frame())).create(name)
         confine(database)
         for place, query in queries.items():
-            _find(database, place, query, [])
+            _find(database, place, query, [], answer=answer)
     _answerable.add(asked)
 
 
@@ -52,7 +53,9 @@ class Answers:
     def __init__(self, database: "duckdb.DuckDBPyConnection") -> None:
         self._database = database
 
-    def of(self, place: str, query: str, cells: Meant, seeds: Iterable[int], *, absent: bool | None = None) -> pl.DataFrame:
+    def of(
+        self, place: str, query: str, cells: Meant, seeds: Iterable[int], *, absent: bool | None = None, answer: str = HOLDS
+    ) -> pl.DataFrame:
         """What a query says of some seeds in the cells with some values of axes: a row for each seed.
 
         Args:
@@ -61,6 +64,7 @@ class Answers:
             cells: the values of axes.
             seeds: those that it is asked of.
             absent: what holds of a seed for which the query returns no row; that is an error unless given.
+            answer: what the query returns beside the seed, ``HOLDS`` or ``VALUE``; a seed without a row has no value.
 
         Raises:
             InputError: it has no such answer; the text begins with ``place``.
@@ -71,7 +75,7 @@ class Answers:
         for name in EVERY:
             where = " AND ".join(chosen)
             self._database.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM {_everything(name)} WHERE {where}")
-        return _find(self._database, place, query, wanted, absent)
+        return _find(self._database, place, query, wanted, absent, answer)
 
 
 @contextmanager
@@ -107,27 +111,34 @@ def _everything(name: str) -> str:
 
 
 def _find(
-    database: "duckdb.DuckDBPyConnection", place: str, query: str, seeds: Sequence[int], absent: bool | None = None
+    database: "duckdb.DuckDBPyConnection",
+    place: str,
+    query: str,
+    seeds: Sequence[int],
+    absent: bool | None = None,
+    answer: str = HOLDS,
 ) -> pl.DataFrame:
     """What a query finds, which must be one row for each of these seeds."""
     with within(place, InputError):
         found = find(database, query)
-    if absent is not None and {SEED, HOLDS} <= set(found.columns):
+    if (absent is not None or answer == VALUE) and {SEED, answer} <= set(found.columns):
         others = pl.DataFrame({SEED: [seed for seed in seeds if seed not in found[SEED]]}, schema={SEED: found.schema[SEED]})
-        found = pl.concat([found, others.with_columns(pl.lit(absent).alias(HOLDS))], how="diagonal")
-    _check(place, found, seeds)
+        found = pl.concat([found, others.with_columns(pl.lit(absent).alias(answer))], how="diagonal_relaxed")
+    _check(place, found, seeds, answer)
     return found.sort(SEED)
 
 
-def _check(place: str, found: pl.DataFrame, seeds: Sequence[int]) -> None:
-    for column in (SEED, HOLDS):
+def _check(place: str, found: pl.DataFrame, seeds: Sequence[int], answer: str) -> None:
+    for column in (SEED, answer):
         if column not in found.columns:
             raise InputError(f'{place}: the query returns no column "{column}" (it returns {", ".join(found.columns)})')
-    if found[HOLDS].dtype != pl.Boolean:
+    if answer == HOLDS and found[HOLDS].dtype != pl.Boolean:
         raise InputError(f'{place}: the column "{HOLDS}" must be true or false, not {found[HOLDS].dtype}')
+    if answer == VALUE and not found[VALUE].dtype.is_numeric() and found[VALUE].dtype not in (pl.Boolean, pl.Null):
+        raise InputError(f'{place}: the column "{VALUE}" must be a number, not {found[VALUE].dtype}')
     for column, dtype in found.schema.items():
         is_value = dtype.is_numeric() or (dtype == pl.String and column != SEED)
-        if column != HOLDS and not is_value:
+        if column != answer and not is_value:
             raise InputError(f'{place}: the column "{column}" must be a number or text, not {dtype}')
     answered = found[SEED].to_list()
     for seed in seeds:

@@ -13,9 +13,13 @@ from sojourn.scenario.model import Scenario
 from sojourn.scenario.problems import describe
 from sojourn.sweep.matrix import Matrix
 from sojourn.sweep.model import Sweep
+from sojourn.sweep.searched import Searched
 
 #: The table of a scenario file that makes it many scenarios.
 SWEEP = "sweep"
+
+#: The table of a scenario file that has a space of scenarios; all but a search leave it alone.
+SEARCH = "search"
 
 
 class ScenarioFile(Scenario):
@@ -25,6 +29,7 @@ class ScenarioFile(Scenario):
         default_factory=Sweep,
         description="A matrix of scenarios: keys with several values, and the number of seeds.",
     )
+    search: Searched | None = Field(None, description="A space of scenarios, and what is looked for in it: sojourn search.")
 
 
 def load(path: str | Path) -> Matrix:
@@ -42,7 +47,8 @@ def from_data(data: Mapping[str, Any], origin: str, folder: Path | None = None) 
     for key in data:
         if key not in ScenarioFile.all_keys():
             raise InputError(f"{origin}: {ScenarioFile.unknown(key)}")
-    base = {key: value for key, value in data.items() if key != SWEEP}
+    base = {key: value for key, value in data.items() if key not in (SWEEP, SEARCH)}
+    searched(data, origin)
     try:
         made = Matrix(base, Sweep.of(data.get(SWEEP, {})), origin, folder=folder)
     except ValidationError as error:
@@ -50,3 +56,14 @@ def from_data(data: Mapping[str, Any], origin: str, folder: Path | None = None) 
     if not made.size:
         raise InputError(f"{origin}: {SWEEP}.exclude: no cell is left")
     return made
+
+
+def searched(data: Mapping[str, Any], origin: str) -> Searched | None:
+    """What a scenario file given as plain data says of a search; None if it says nothing."""
+    if SEARCH not in data:
+        return None
+    try:
+        return Searched.of(data[SEARCH])
+    except (ValidationError, TypeError) as error:
+        problem = describe(error, SEARCH) if isinstance(error, ValidationError) else f"{SEARCH}: must be a table"
+        raise InputError(f"{origin}: {problem}") from None

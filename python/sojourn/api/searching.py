@@ -1,0 +1,211 @@
+"""Searching a space of scenarios for what is asked of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from sojourn import _engine, backends
+from sojourn.api.execution import call_of
+from sojourn.backends.backend import Backend
+from sojourn.campaign import Cluster, Observer
+from sojourn.errors import InputError
+from sojourn.exploration import finding, proposing
+from sojourn.exploration.aim import Aim
+from sojourn.exploration.finding import Finding
+from sojourn.exploration.hunt import RUNGS, SEARCHING, SEEDS, Budget, Hunt, Purse, Trial
+from sojourn.exploration.proposing import Evenly, Evolving, Proposer, Trading
+from sojourn.exploration.running import Runner
+from sojourn.exploration.shrinking import Shrinker
+from sojourn.exploration.space import Space
+from sojourn.exploration.store import Buffered
+from sojourn.runs import called
+from sojourn.statistics import estimate
+from sojourn.store import Provenance, Store, write_whole
+
+#: The budget of a search that is given none.
+BUDGET = "200 runs"
+
+#: Points of the first generation: a fifth of a small budget, and no more than this.
+FIRST = 24
+
+#: The scenario of a finding in a directory of results, and all points that were tried.
+FOUND, POINTS = "found.toml", "points.csv"
+
+#: Who may propose: the optimiser, or chance, which it must be better than.
+PROPOSERS = ("evolving", "evenly")
+
+
+def search(
+    scenario: str | Path | Mapping[str, Any],
+    *,
+    maximise: str | None = None,
+    minimise: str | None = None,
+    pareto: Sequence[str] | None = None,
+    budget: str | None = None,
+    seed: int | None = None,
+    changes: Mapping[str, Any] | None = None,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    backend: str | Backend = backends.DEFAULT,
+    cluster: str | None = None,
+    proposer: str = "evolving",
+    observer: Observer | None = None,
+    progress: Callable[[Hunt], None] = lambda _: None,
+) -> Finding:
+    """Searches the space of a scenario file for the point at which a value is largest or smallest, or for a front of two.
+
+    Args:
+        scenario: the path of a scenario file with a table ``search``, or what such a file says as a dictionary.
+        maximise: a metric, an expression over the columns of ``runs``, or a query that returns ``seed`` and ``value``.
+        minimise: the same, of what shall be small.
+        pareto: two metrics that are traded for each other.
+        budget: how many runs to make, ``"200 runs"``, or how long to search, ``"5 min"``.
+        seed: that of the search; another one tries other points.
+        changes: keys set in the scenario.
+        out: a directory for the results; a search that was ended goes on there. None are written unless given.
+        jobs: how many runs at once; as many as there are cores unless given. The search is the same for any number.
+        backend: what carries out the runs.
+        cluster: the address of a Dask scheduler whose workers make the runs.
+        proposer: ``"evolving"``, or ``"evenly"`` for points by chance, to compare with.
+        observer: what looks on.
+        progress: called after each generation.
+
+    What is not given is what the file's table ``search`` says.
+
+    Raises:
+        InputError: the file, its space, what is looked for or the budget will not do.
+    """
+    space = _space(scenario, changes)
+    told = space.searched
+    if maximise is None and minimise is None and pareto is None:
+        maximise, minimise, pareto = told.maximise, told.minimise, told.pareto
+    aims = _aims(space, maximise, minimise, pareto)
+    limit = Budget.of(budget or told.budget or BUDGET, "budget")
+    chosen = told.seed if seed is None else seed
+    carrier, looking = backends.named(backend), observer or Observer()
+    first = FIRST if limit.runs is None else min(FIRST, max(proposing.LEAST_POINTS, limit.runs // 5))
+    proposes = _proposer(proposer, space, len(aims), chosen or 0, first)
+    what = repr(str(scenario)) if isinstance(scenario, str | Path) else f"<scenario {space.name}>"
+    call = call_of(
+        "search", what, backend, maximise=maximise, minimise=minimise, pareto=pareto, budget=budget, seed=seed, out=out
+    )
+    with ExitStack() as until_ended:
+        elsewhere = None
+        if cluster is not None:
+            elsewhere = until_ended.enter_context(closing(Cluster(cluster, looking.notify))).execute
+        store = until_ended.enter_context(closing(_store(out, space, carrier, looking, call, changes)))
+        runner = Runner(space, aims, carrier, store, jobs, elsewhere, _Quiet(looking))
+        hunt = Hunt(space, aims, runner, proposes, Purse(limit), progress)
+        hunt.purse.open(SEARCHING)
+        hunt.go()
+        hunt.purse.open(1.0)
+        shrunk = Shrinker(hunt, first).go() if len(aims) == 1 else None
+        confirmed = None if shrunk is None else _confirmed(runner, shrunk)
+    trials = list(hunt.trials.values())
+    found = Finding(
+        space,
+        aims,
+        finding.table(hunt, trials),
+        hunt.purse.spent,
+        hunt.best if len(aims) == 1 else None,
+        shrunk,
+        estimate(confirmed) if confirmed else None,
+        finding.table(hunt, hunt.front()) if len(aims) > 1 else None,
+        runner.problems[0] if runner.problems else None,
+        None if out is None or shrunk is None else Path(out) / FOUND,
+    )
+    if out is not None:
+        _write(found, Path(out), _first_seed(space, shrunk) if shrunk is not None else 0)
+    return found
+
+
+class _Quiet(Observer):
+    """Passes on what goes wrong with files, and shows nothing of the campaigns of which a search is made."""
+
+    def __init__(self, looking: Observer) -> None:
+        self._looking = looking
+
+    def notify(self, message: str, /) -> None:
+        self._looking.notify(message)
+
+
+def _space(scenario: str | Path | Mapping[str, Any], changes: Mapping[str, Any] | None) -> Space:
+    if isinstance(scenario, Mapping):
+        return Space.of(scenario, "the scenario", changes=changes)
+    return Space.load(scenario, changes)
+
+
+def _aims(space: Space, maximise: str | None, minimise: str | None, pareto: Sequence[str] | None) -> list[Aim]:
+    asked = [name for name, given in (("maximise", maximise), ("minimise", minimise), ("pareto", pareto)) if given is not None]
+    if len(asked) != 1:
+        wrong = f"give either {asked[0]} or {asked[1]}" if asked else "say what to look for: maximise, minimise or pareto"
+        raise InputError(f"{space.origin}: search: {wrong}")
+    if pareto is not None:
+        if len(pareto) != 2 or pareto[0] == pareto[1]:
+            raise InputError(f"{space.origin}: search.pareto: must be two metrics")
+        return [Aim.of_metric(name, place=f"{space.origin}: search.pareto", axes=space.names) for name in pareto]
+    text = maximise if maximise is not None else minimise
+    assert text is not None, "one of them was given"
+    return [Aim.of(text, larger=maximise is not None, place=f"{space.origin}: search.{asked[0]}", axes=space.names)]
+
+
+def _proposer(name: str, space: Space, aims: int, seed: int, first: int) -> Proposer:
+    def allows(places: Sequence[Sequence[float]]) -> list[bool]:
+        return space.allows([space.at(place) for place in places])
+
+    if name == "evenly":
+        return Evenly(space.dimensions, allows, seed)
+    if name != "evolving":
+        raise InputError(f'proposer: "{name}" is none of {", ".join(PROPOSERS)}')
+    return Trading(space.dimensions, allows, seed) if aims > 1 else Evolving(space.dimensions, allows, seed, first)
+
+
+def _store(
+    out: str | Path | None,
+    space: Space,
+    carrier: Backend,
+    observer: Observer,
+    call: str,
+    changes: Mapping[str, Any] | None,
+) -> Buffered:
+    if out is None:
+        return Buffered(None)
+    store = Store(Path(out), create=True, notify=observer.notify)
+    store.note(
+        Provenance(
+            command=observer.command or call,
+            version=_engine.version(),
+            backend=carrier.identity,
+            changes=changes or {},
+            name=space.name,
+            description=str(space.base.get("description", "")),
+            axes={name: [] for name in space.names},
+        )
+    )
+    return Buffered(store)
+
+
+def _first_seed(space: Space, trial: Trial) -> int:
+    """The first of the seeds that confirm a point: the search has seen none of them."""
+    return space.cell(trial.point).scenario.seed + max(RUNGS)
+
+
+def _confirmed(runner: Runner, trial: Trial) -> list[float]:
+    """The values of a point for seeds that the search has not seen."""
+    (found,) = runner.values([trial.point], SEEDS, max(RUNGS))
+    return [value for value in (found[0] if found else ()) if value is not None]
+
+
+def _write(found: Finding, out: Path, first_seed: int) -> None:
+    """Writes all points, and the scenario of the finding."""
+    write_whole(out / POINTS, lambda path: found.points.write_csv(path))
+    if found.shrunk is None or found.file is None:
+        return
+    (aim,) = found.aims
+    sought = "more" if aim.larger else "less"
+    said = f"Found by a search for {sought} of {' '.join(aim.text.split())}: {called(found.space.labels(found.shrunk.point))}"
+    scenario = finding.scenario(found.space, found.shrunk.point, first_seed, said, out)
+    write_whole(found.file, lambda path: path.write_text(tomli_w.dumps(scenario), encoding="utf-8"))

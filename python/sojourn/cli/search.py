@@ -1,0 +1,149 @@
+"""``sojourn search``: where in a space of scenarios a value is largest or smallest."""
+
+import json as as_json
+import shlex
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sojourn.cli.console import Form, put, say
+from sojourn.cli.options import (
+    CELLS,
+    Command,
+    any_seed_option,
+    backend_option,
+    cluster_option,
+    form_options,
+    jobs_option,
+    option,
+    out_option,
+    progress_option,
+    set_option,
+    trust_option,
+)
+
+if TYPE_CHECKING:
+    from sojourn.exploration.finding import Finding
+    from sojourn.exploration.hunt import Hunt
+
+#: The best points that the table shows.
+SHOWN = 10
+
+
+class _Progress:
+    """Tells of each generation: its best so far where that is new, or every one as a line of JSON."""
+
+    def __init__(self, form: str) -> None:
+        self._form, self._begun, self._told = form, time.monotonic(), ""
+
+    def __call__(self, hunt: "Hunt") -> None:
+        best = None if hunt.best is None else hunt.best.mean()
+        labels = {} if hunt.best is None else hunt.space.labels(hunt.best.point)
+        if self._form == "json":
+            elapsed = round(time.monotonic() - self._begun, 3)
+            line = {"runs": hunt.purse.spent, "points": len(hunt.trials), "best": best, "at": labels, "elapsed_s": elapsed}
+            click.echo(as_json.dumps(line), err=True)
+            return
+        told = f"best so far {best:.4g} at {_at(labels)}" if best is not None else ""
+        if told and told != self._told:
+            click.echo(f"{hunt.purse.spent} runs, {told}", err=True)
+        self._told = told
+
+
+@click.command("search", cls=Command)
+@click.argument("file", type=click.Path(path_type=Path))
+@option("--maximise", section=CELLS, metavar="VALUE", help="Look for large values of a metric, an expression, or a query.")
+@option("--minimise", section=CELLS, metavar="VALUE", help="Look for small values of it.")
+@option("--pareto", section=CELLS, metavar="A B", nargs=2, default=None, help="Look for the front between two metrics.")
+@option("--budget", section=CELLS, metavar="N runs|TIME", help="Make so many runs, or search for so long. [default: 200 runs]")
+@any_seed_option(help="Search by this seed. [default: the file's, or 0]")
+@set_option
+@trust_option
+@out_option(None, "Keep the results in DIR; a search that was ended goes on there.")
+@backend_option
+@jobs_option
+@cluster_option
+@progress_option
+@form_options
+def command(
+    file: Path,
+    maximise: str | None,
+    minimise: str | None,
+    pareto: tuple[str, str] | None,
+    budget: str | None,
+    seed: int | None,
+    changes: Mapping[str, Any],
+    out: Path | None,
+    backend: str,
+    jobs: int | None,
+    cluster: str | None,
+    progress: str,
+    form: Form,
+) -> None:
+    """Search the space of FILE for the point where a value is largest, or smallest.
+
+    FILE is a scenario with a table [search.space]: keys with bounds. What it says of the rest the options replace.
+    """
+    from sojourn import api
+    from sojourn.cli.terminal import Terminal
+
+    found = api.search(
+        file,
+        maximise=maximise,
+        minimise=minimise,
+        pareto=pareto,
+        budget=budget,
+        seed=seed,
+        changes=changes,
+        out=out,
+        jobs=jobs,
+        backend=backend,
+        cluster=cluster,
+        observer=Terminal(click.get_current_context().obj, out, progress, form),
+        progress=_Progress(progress),
+    )
+    _show(found, out, form)
+
+
+def _show(found: "Finding", out: Path | None, form: Form) -> None:
+    from sojourn.api import POINTS
+    from sojourn.exploration.finding import value_column
+    from sojourn.exploration.hunt import RUNGS, SEEDS
+    from sojourn.table.frame import of_frame
+
+    if found.front is not None:
+        put(of_frame("front", found.front, None), form)
+    else:
+        column = value_column(found.aims, 0)
+        ranked = found.points.filter(found.points[column].is_not_null()).sort(
+            column, descending=found.aims[0].larger, maintain_order=True
+        )
+        put(of_frame("points", ranked.head(SHOWN), None), form)
+    if found.valueless:
+        more = f"; the first problem: {found.problem}" if found.problem else ""
+        say(f"{found.valueless} of {found.points.height} points have no value{more}", form)
+    if out is not None:
+        say(f"All points are in {out / POINTS}", form)
+    if found.front is None and found.best is None:
+        say("Nothing was found: no point has a value on most of its seeds", form)
+    if found.best is not None and found.shrunk is not None:
+        say(f"Found: {found.best.mean():.4g} at {_at(found.space.labels(found.best.point))}", form)
+        say(f"Shrunk: {found.shrunk.mean():.4g} at {_at(found.space.labels(found.shrunk.point))}", form)
+        if found.confirmed is not None and found.confirmed.low is not None and found.confirmed.high is not None:
+            low, high = found.confirmed.low, found.confirmed.high
+            say(f"On {SEEDS} other seeds: {found.confirmed.mean:.4g}, 95 % interval {low:.4g} to {high:.4g}", form)
+            value = found.shrunk.mean()
+            if value is not None and not low <= value <= high:
+                say("The other seeds do not bear out what the search saw; trust their interval", form)
+        if found.best.seeds < max(RUNGS) and not found.best.repeated:
+            say("The budget ended before it had all its seeds; a larger one knows more", form)
+        if found.file is not None:
+            where = shlex.quote(str(found.file))
+            say(f"Look at it: sojourn run {where}; on a kernel: sojourn run {where} --backend linux", form)
+
+
+def _at(labels: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {label}" for name, label in labels.items())
