@@ -7,7 +7,17 @@ FIRST = ("index.md", "tutorial.md")
 
 #: Sections in their order, and the pages that stand first in each.
 SECTIONS: Mapping[str, Sequence[str]] = {
-    "Guide": ("scenarios.md", "results.md", "measures.md", "figures.md", "report.md", "evaluate.md", "search.md", "lab.md"),
+    "Guide": (
+        "scenarios.md",
+        "results.md",
+        "measures.md",
+        "figures.md",
+        "report.md",
+        "evaluate.md",
+        "verdicts.md",
+        "search.md",
+        "lab.md",
+    ),
     "Algorithms": ("catalogue.md", "behaviour.md", "cards.md", "differences.md"),
     "Studies": (),
     "Extending": ("your-own-algorithm.md", "use-the-crates.md", "add-an-algorithm.md"),

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from made.results import ROOT
 from prose import table
-from sojourn import catalogue, figures
+from sojourn import catalogue, figures, verdicts
 from sojourn.analysis import frames
 from sojourn.backends.columns import COLUMNS, Column
 from sojourn.figures import Family
@@ -46,6 +46,11 @@ def _columns(frame: str) -> str:
             yield "the metrics below" if meaning == _OVER.get(frame) else names, unit, meaning
 
     return table(("column", "unit", "definition"), rows())
+
+
+def _verdicts() -> str:
+    rows = ([f"`{each.id}`", f"{each.tells} {each.bound}", f"{each.reason} ({each.source})"] for each in verdicts.definitions())
+    return table(("verdict", "holds if", "why"), rows)
 
 
 def _measures() -> str:
@@ -97,6 +102,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "floors": _floors,
     **{f"columns of {frame}": partial(_columns, frame) for frame in frames.EVERY},
     "measures": _measures,
+    "verdicts": _verdicts,
     "hooks": _hooks,
     "shown": _shown,
     "order": _order,

@@ -89,6 +89,16 @@ def share(times: int, of: int, confidence: float = 0.95) -> Estimate:
     return Estimate(times / of, low, high)
 
 
+def most(times: int, of: int) -> bool | None:
+    """Whether something is so most of the time: the interval of its ``share`` lies above one half, or below; None if neither."""
+    if of == 0:
+        return None
+    _, low, high = share(times, of)
+    if low is not None and low > 0.5:
+        return True
+    return False if high is not None and high < 0.5 else None
+
+
 def fewest_for_a_majority(confidence: float = 0.95) -> int:
     """The least number of independent repetitions that can show, all being alike, that a share is above one half, or below.
 

@@ -77,11 +77,28 @@ class Answers:
             self._database.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM {_everything(name)} WHERE {where}")
         return _find(self._database, place, query, wanted, absent, answer)
 
+    def of_runs(self, place: str, query: str) -> pl.DataFrame:
+        """What a query says of every run.
+
+        Args:
+            place: how errors begin.
+            query: what is asked; it must return columns ``key`` and ``holds``.
+
+        Raises:
+            InputError: it has no such answer; the text begins with ``place``.
+        """
+        for name in EVERY:
+            self._database.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM {_everything(name)}")
+        with within(place, InputError):
+            return find(self._database, query)
+
 
 @contextmanager
-def answers(result: Result) -> Iterator[Answers]:
-    """What queries of a result's rows find, as long as it is open."""
+def answers(result: Result, tables: Mapping[str, pl.DataFrame] | None = None) -> Iterator[Answers]:
+    """What queries of a result's rows, and of tables beside them, find, as long as it is open."""
     with opened(MEMORY) as database:
+        for name, rows_of in (tables or {}).items():
+            database.from_arrow(Stream(rows_of)).create(name)
         _fill(database, result)
         yield Answers(database)
 

@@ -12,7 +12,7 @@ import polars as pl
 from sojourn.analysis import repetition
 from sojourn.analysis.result import Result
 from sojourn.names import BACKEND
-from sojourn.statistics import Estimate, fewest_for_a_majority, share
+from sojourn.statistics import Estimate, fewest_for_a_majority, most, share
 from sojourn.store import write_whole
 from sojourn.study import asking
 from sojourn.study.asking import HOLDS, SEED
@@ -52,12 +52,8 @@ class Judged:
     @property
     def verdict(self) -> Verdict:
         """Decided only if the 95 % interval of the share lies on one side of one half; see ``LEAST_SEEDS``."""
-        _, low, high = self.share
-        if low is not None and low > 0.5:
-            return Verdict.HOLDS
-        if high is not None and high < 0.5:
-            return Verdict.FAILS
-        return Verdict.UNDECIDED
+        decided = most(self.held, self.seeds)
+        return Verdict.UNDECIDED if decided is None else Verdict.HOLDS if decided else Verdict.FAILS
 
     @property
     def shown(self) -> str:

@@ -13,6 +13,7 @@ from sojourn.metrics import METRICS
 from sojourn.metrics.metric import Better, Metric
 from sojourn.scenario.base import OneOrSeveral, Table
 from sojourn.sweep.model import Condition, Override, Sweep
+from sojourn.verdicts import shared_views
 
 #: The axis whose values are the candidate, its comparators and, of a question of harm, nobody.
 CONTENDER = "contender"
@@ -220,10 +221,11 @@ class Suite(Table):
         return question.seeds or self.seeds
 
     def query_of(self, question: Question) -> str | None:
-        """What is asked of the runs: the question's query, with the tables of the suite."""
-        if question.query is None or not self.views:
-            return question.query
-        tables = ",\n".join(f"{name} AS (\n{query}\n)" for name, query in self.views.items())
+        """What is asked of the runs: the question's query, with the tables that verdicts share and those of the suite."""
+        if question.query is None:
+            return None
+        views = {**shared_views(), **self.views}
+        tables = ",\n".join(f"{name} AS (\n{query}\n)" for name, query in views.items())
         return f"WITH {tables}\nSELECT * FROM (\n{question.query}\n)"
 
     def scenario_of(self, question: Question) -> Mapping[str, Any]:

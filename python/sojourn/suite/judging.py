@@ -12,7 +12,7 @@ from sojourn import _engine
 from sojourn.analysis import agreement, repetition
 from sojourn.analysis.result import Result
 from sojourn.metrics import formulas
-from sojourn.statistics import Estimate, estimate, share
+from sojourn.statistics import Estimate, estimate, most, share
 from sojourn.study import asking
 from sojourn.suite.contenders import Contender
 from sojourn.suite.design import ALONE, CONTENDER, Question, Rule
@@ -267,17 +267,11 @@ def _most(held: int, seeds: int, rule: Rule) -> tuple[Verdict, int | None]:
     """The verdict on what holds on some of so many seeds, and how many would decide it."""
     if not seeds:
         return Verdict.OPEN, None
-    mean, low, high = share(held, seeds)
-    if low is not None and low > 0.5:
-        return Verdict.PASS, None
-    if high is not None and high < 0.5:
-        return Verdict.FAIL if rule is Rule.MUST else Verdict.CONCERN, None
-
-    def decides(number: int) -> bool:
-        _, low, high = share(round(mean * number), number)
-        return (low is not None and low > 0.5) or (high is not None and high < 0.5)
-
-    return Verdict.OPEN, _first(seeds + 1, decides)
+    decided = most(held, seeds)
+    if decided is not None:
+        return Verdict.PASS if decided else Verdict.FAIL if rule is Rule.MUST else Verdict.CONCERN, None
+    mean = held / seeds
+    return Verdict.OPEN, _first(seeds + 1, lambda number: most(round(mean * number), number) is not None)
 
 
 def _first(least: int, decides: Callable[[int], bool]) -> int | None:
