@@ -1016,11 +1016,11 @@ def test_changed_module_replaces_one(empty_cache: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def debian_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Returns an archive as Debian's, whose stable release has Linux 6.12 and whose backports have 7.3."""
+    """Returns an archive as Debian's, whose stable release has Linux 6.12, the one before 6.1, and whose backports have 7.3."""
     archive = tmp_path / "debian"
     for release in debian.RELEASES:
         packages = ""
-        for version in {"stable": ("6.12",), "stable-backports": ("7.3",)}.get(release, ()):
+        for version in {"stable": ("6.12",), "stable-backports": ("7.3",), "oldstable": ("6.1",)}.get(release, ()):
             place = archive / f"pool/linux-source-{version}_1_all.deb"
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(package(f"linux-source-{version}.tar.xz", b"Linux " + version.encode()))
@@ -1059,6 +1059,14 @@ def test_source_comes_from_debian(empty_cache: Path, monkeypatch: pytest.MonkeyP
     assert debian.source("7.3", lambda _: None).is_relative_to(empty_cache.parent)
 
 
+@pytest.mark.usefixtures("debian_archive", "empty_cache")
+def test_the_newest_of_a_major_version_comes_from_debian() -> None:
+    """One number asks for the newest that any release has: of 6.1 and 6.12 the latter, whichever release has it."""
+    assert {debian.source(version, lambda _: None).read_bytes() for version in ("6", "7")} == {b"Linux 6.12", b"Linux 7.3"}
+    with pytest.raises(InputError, match=r"^--source debian:8: Debian has no linux-source-8; it has 6\.1, 6\.12, 7\.3$"):
+        debian.source("8", lambda _: None)
+
+
 def test_wrong_sources_are_refused(debian_archive: Path, empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is not what Debian's index says, is not there, or cannot be reached, is told in one line, and leaves nothing."""
 
@@ -1068,7 +1076,7 @@ def test_wrong_sources_are_refused(debian_archive: Path, empty_cache: Path, monk
         assert not (empty_cache.parent / "debian").exists()
         return str(problem.value)
 
-    assert told("9.9") == "--source debian:9.9: Debian has no linux-source-9.9; it has 6.12, 7.3"
+    assert told("9.9") == "--source debian:9.9: Debian has no linux-source-9.9; it has 6.1, 6.12, 7.3"
     place = debian_archive / "pool/linux-source-7.3_1_all.deb"
     right = hashlib.sha256(place.read_bytes()).hexdigest()
     place.write_bytes(place.read_bytes() + b"x")
@@ -1082,10 +1090,13 @@ def test_wrong_sources_are_refused(debian_archive: Path, empty_cache: Path, monk
     assert told("7.3") == f"http://127.0.0.1:1/dists/stable-backports/Release could not be read: {refused}"
 
 
-@pytest.mark.parametrize("given", ["debian:7", "debian:", "debian:trixie"])
-def test_debians_versions_have_two_numbers(given: str) -> None:
-    """A source of Debian is asked for by the two numbers of its package's name."""
-    with pytest.raises(InputError, match=rf"^--source {given}: write debian: and a version of two numbers, such as debian:7\.3$"):
+@pytest.mark.parametrize("given", ["debian:7.3.1", "debian:", "debian:trixie"])
+def test_debians_versions_have_two_numbers_at_most(given: str) -> None:
+    """A source of Debian is asked for by the two numbers of its package's name, or by the first."""
+    with pytest.raises(
+        InputError,
+        match=rf"^--source {given}: write debian: and a version of one or two numbers, such as debian:7 or debian:7\.3$",
+    ):
         debian.asked(Path(given))
 
 

@@ -20,7 +20,7 @@ def command() -> None:
     metavar="DIR|TARBALL|debian:VERSION",
     type=click.Path(path_type=Path),
     show_default="the newest linux-source package in /usr/src",
-    help="Build this kernel source, 6.1 or later; debian:7.3 gets the package linux-source-7.3 from Debian.",
+    help="Build this kernel source, 6.1 or later; debian:7 gets the newest linux-source-7.* from Debian.",
 )
 @option("--name", metavar="NAME", show_default="its version, such as 6.1", help="Call the kernel NAME: --backend linux:NAME.")
 @option(

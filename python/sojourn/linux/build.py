@@ -28,7 +28,7 @@ def build(given: Path | None, name: str | None, added: tuple[Path, ...], watch: 
     """Builds a kernel.
 
     Args:
-        given: the source: a folder, an archive or, such as ``debian:7.3``, a package of Debian's archive; by default the newest
+        given: the source: a folder, an archive or, such as ``debian:7``, a package of Debian's archive; by default the newest
             of Debian's packages that are installed.
         name: what it will be called; by default its version's first two numbers.
         added: files of modules that the source lacks.

@@ -1,4 +1,7 @@
-"""Kernel sources of Debian's archive, got without its tools: ``debian:7.3`` is the package ``linux-source-7.3``.
+"""Kernel sources of Debian's archive, got without its tools.
+
+``debian:7.3`` is the package ``linux-source-7.3``, and ``debian:7`` the newest of 7.0, 7.1 and so on that there is: Debian keeps
+few versions, and takes them away as new ones come.
 
 The archive's layout is that of https://wiki.debian.org/DebianRepository/Format; a package is an archive of ``ar`` with one of
 ``tar`` in it (deb(5)). What is got must be what the index says by its SHA-256, and the index what the release says. The release
@@ -13,7 +16,7 @@ import shutil
 import tarfile
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
@@ -52,17 +55,24 @@ class Package:
 
 
 def asked(given: Path | None) -> str | None:
-    """The version of Linux of a source that is asked for from Debian: ``7.3`` of ``debian:7.3``."""
+    """The version of Linux of a source that is asked for from Debian: ``7.3`` of ``debian:7.3``, ``7`` of ``debian:7``."""
     if given is None or not str(given).startswith(PREFIX):
         return None
     version = str(given).removeprefix(PREFIX)
-    if not re.fullmatch(r"\d+\.\d+", version):
-        raise InputError(f"--source {given}: write {PREFIX} and a version of two numbers, such as {PREFIX}7.3")
+    if not re.fullmatch(r"\d+(\.\d+)?", version):
+        raise InputError(
+            f"--source {given}: write {PREFIX} and a version of one or two numbers, such as {PREFIX}7 or {PREFIX}7.3"
+        )
     return version
 
 
 def source(version: str, watch: Watch) -> Path:
-    """The source of a version: from the cache or, if it is not there, from Debian's archive."""
+    """The source of a version: from the cache or, if it is not there, from Debian's archive.
+
+    Of a version of one number it is the newest that the archive has.
+    """
+    if "." not in version:
+        version = _newest(version, watch)
     kept = cache.folder() / "debian" / f"{_PACKAGE}{version}.tar.xz"
     if kept.exists():
         return kept
@@ -85,17 +95,38 @@ def source(version: str, watch: Watch) -> Path:
     return kept
 
 
+def _newest(major: str, watch: Watch) -> str:
+    """The newest version of two numbers, of which the first is given, that any release has."""
+    known = {version for packages in _searched(major, watch) for version in packages}
+    of_major = [version for version in known if version.startswith(f"{major}.")]
+    if not of_major:
+        raise _missing(major, known)
+    return max(of_major, key=_numbers)
+
+
 def _find(version: str, watch: Watch) -> Package:
     """The newest package of a version in the first release that has one."""
     known: set[str] = set()
-    for release in RELEASES:
-        watch(f"looking for Linux {version} in Debian {release}")
-        packages = _packages(release)
+    for packages in _searched(version, watch):
         known |= set(packages)
         if version in packages:
             return packages[version]
-    has = ", ".join(sorted(known, key=lambda each: tuple(map(int, each.split(".")))))
-    raise InputError(f"--source {PREFIX}{version}: Debian has no {_PACKAGE}{version}; it has {has or 'none'}")
+    raise _missing(version, known)
+
+
+def _searched(version: str, watch: Watch) -> Iterator[dict[str, Package]]:
+    for release in RELEASES:
+        watch(f"looking for Linux {version} in Debian {release}")
+        yield _packages(release)
+
+
+def _missing(version: str, known: Iterable[str]) -> InputError:
+    has = ", ".join(sorted(known, key=_numbers))
+    return InputError(f"--source {PREFIX}{version}: Debian has no {_PACKAGE}{version}; it has {has or 'none'}")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 def _packages(release: str) -> dict[str, Package]:

@@ -14,7 +14,7 @@ from sojourn.linux import cache
 DEBIAN = Path("/usr/src")
 
 #: What gets the recommended kernel's source from there, on any machine.
-RECOMMENDED = "--source debian:7.3"
+RECOMMENDED = "--source debian:7"
 
 #: Folders of the kernel for files that are added, by how their names begin.
 PLACES = {"sch_": "net/sched", "cls_": "net/sched", "act_": "net/sched", "tcp_": "net/ipv4"}
