@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+import tomli_w
 
 import sojourn
 from conftest import Capture, complaint
@@ -302,8 +303,6 @@ def test_bad_input(arguments: list[str], said: str, capsys: Capture) -> None:
 def test_command(tmp_path: Path, capsys: Capture) -> None:
     """The exit status is 1 where there is a concern and 0 where there is none; JSON is a card by its schema."""
     own = tmp_path / "own.toml"
-    import tomli_w
-
     own.write_text(tomli_w.dumps(suite(SHARE)))
     arguments = ["--suite", str(own), "--seeds", "4", "--out", str(tmp_path / "results"), "--full", "--json"]
     assert status(["evaluate", "tcp", '{ name = "cbr", rate = "9 Mbit/s" }', *arguments]) == 1
@@ -313,6 +312,22 @@ def test_command(tmp_path: Path, capsys: Capture) -> None:
     page = (tmp_path / "results" / "cards" / "vegas.html").read_text()
     assert "<svg" in page
     assert "sojourn run" in page
+
+
+def test_in_a_narrow_terminal(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 80 columns verdicts and measures stay; below them each concern has its question and how the standard was read."""
+    own = tmp_path / "own.toml"
+    own.write_text(tomli_w.dumps(suite({**SHARE, "question": "Does it share?", "reading": "evenly is half"}, KEPT)))
+    monkeypatch.setenv("COLUMNS", "80")
+    cbr = '{ name = "cbr", rate = "9 Mbit/s" }'
+    assert status(["evaluate", "tcp", cbr, "--suite", str(own), "--out", str(tmp_path / "results"), "--full"]) == 1
+    said = capsys.readouterr().out
+    assert max(map(len, said.partition("Results are in")[0].splitlines())) <= 80
+    words = " ".join(said.split())
+    assert "concern: share: Does it share? Read so: evenly is half." in words
+    assert "Left out at 80 columns: section" in words
+    assert "see all with --json or on the page" in words
+    assert "concern: is worse than every comparator" in words
 
 
 def test_a_queue_s_page_trades_delay_for_goodput(tmp_path: Path) -> None:
@@ -335,8 +350,6 @@ def test_a_queue_s_page_trades_delay_for_goodput(tmp_path: Path) -> None:
 
 def test_cards_of_several(tmp_path: Path, capsys: Capture) -> None:
     """Those behind --against, and those given with the candidate, have their cards behind its, each once."""
-    import tomli_w
-
     own = tmp_path / "own.toml"
     own.write_text(tomli_w.dumps(suite(SHARE)))
     arguments = ["--suite", str(own), "--seeds", "2", "--out", str(tmp_path / "results"), "--full", "--json"]

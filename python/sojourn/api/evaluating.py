@@ -103,7 +103,7 @@ def plan_evaluation(
         except InputError as error:
             refused = refused or error
             if carrier.identity.name != backends.DEFAULT:
-                left_out.append(LeftOut.of(question, f"{carrier.identity.name} cannot decide it: {error}"))
+                left_out.append(LeftOut.of(question, f"{carrier.identity.name} cannot decide it: {error}", undecidable=True))
                 continue
             # The suite is at fault if a comparator cannot be asked either.
             _planned(asked_of, question, contenders.comparators(asked_of, question)[0], carrier, quick, seeds, draw)
@@ -190,28 +190,34 @@ def ask(
     """Makes the runs of an evaluation and judges them; with ``out`` the card is kept beside them.
 
     Raises:
-        InputError: a metric of a suite has no value, or the directory will not do.
+        InputError: a metric of a suite has no value, the backend decides nothing, or the directory will not do.
         RunFailed: a comparator's run failed.
     """
     carrier = backends.named(backend)
     call = call_of("evaluate", repr(planned.candidate.label), backend, suite=planned.suite.name, out=out)
     folder = None if out is None else Path(out)
     try_suite(planned, carrier)
-    answers = []
+    answers: list[Answer] = []
+    left_out = list(planned.left_out)
     for each in planned.asked:
         kept = None if folder is None else folder / each.question.id
-        if kept is not None:
-            kept.parent.mkdir(parents=True, exist_ok=True)
         settings = Settings(kept, jobs, carrier, cluster, observer or Observer())
-        answers.append(_answer(planned, each, settings, call))
+        answer = _answer(planned, each, settings, call)
+        if answer.measured or carrier.identity.name == backends.DEFAULT:
+            answers.append(answer)
+        else:
+            why = f"{carrier.identity.name} cannot decide it: it does not measure {each.question.metric} there"
+            left_out.append(LeftOut.of(each.question, why, undecidable=True))
         if kept is not None:
             scenario = tomli_w.dumps(contenders.as_file(each.matrix, each.seeds))
             _write(kept / f"{file_of(planned.candidate.label)}.toml", scenario)
+    if not answers:
+        raise InputError(f"suite {planned.suite.name}: {carrier.identity.name} can decide none of these questions")
     card = Card.made(
         planned.suite,
         planned.candidate.label,
         answers,
-        planned.left_out,
+        left_out,
         version=_engine.version(),
         backend=carrier.identity.name,
         quick=planned.quick,
@@ -234,8 +240,8 @@ def try_suite(planned: Evaluation, carrier: Backend) -> None:
     Raises:
         InputError: there is no value, so the question's rule cannot decide.
     """
-    if planned.suite.name in library.available():
-        return  # tests have tried them
+    if planned.suite.name in library.available() or carrier.identity.name != backends.DEFAULT:
+        return  # tests have tried them; what another backend does not measure is left out of the card
     for each in planned.asked:
         question = each.question
         said = f"{planned.suite.model_dump_json(exclude={'questions'})} {question.model_dump_json()} {carrier.identity}"

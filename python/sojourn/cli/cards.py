@@ -15,6 +15,9 @@ from sojourn.suite.judging import Verdict
 from sojourn.table import Column, Content, Table, label, text
 from sojourn.table import Row as Shown
 
+#: Where what a terminal has no room for is seen.
+EVERYTHING = "see all with --json or on the page"
+
 #: How each verdict looks.
 STYLES = {Verdict.FAIL: "bold red", Verdict.CONCERN: "red", Verdict.OPEN: "yellow", Verdict.PASS: "green"}
 
@@ -44,12 +47,12 @@ def tables(cards: Sequence[Card]) -> list[Table]:
 def _card(card: Card) -> Table:
     columns = [
         label("id"),
-        text("question", keep=True),
-        label("section", rank=2),
+        text("question", rank=2),
+        label("section", rank=4),
         Column("verdict", ("verdict",), lambda row: _coloured(row["verdict"]), Content.LABEL, keep=True),
         text("measured", card.candidate, keep=True),
         text("comparators", rank=1),
-        text("where", rank=1),
+        text("where", rank=3),
     ]
     return Table("card", words.title(card), columns, [_row(row) for row in card.rows], notes=_notes(card), most_rows=None)
 
@@ -71,9 +74,9 @@ def _side_by_side(cards: Sequence[Card]) -> Table:
         return Column(name, (name,), lambda row: _coloured(row[name]), Content.LABEL, keep=True)
 
     def measured_of(name: str) -> Column:
-        return text(f"{name} measured", "measured", rank=1)
+        return text(f"{name} measured", rank=1)
 
-    columns = [label("id"), text("question", keep=True)]
+    columns = [label("id"), text("question", rank=2)]
     for name in verdicts:
         columns += [verdict_of(name), measured_of(name)]
     notes = [f"{card.candidate}: {words.tally(card)}." for card in cards]
@@ -81,15 +84,22 @@ def _side_by_side(cards: Sequence[Card]) -> Table:
 
 
 def _notes(card: Card) -> list[str]:
-    notes = [f"{words.tally(card)}."]
+    notes = [words.reason(row) for row in sorted(card.rows, key=_severity) if row.verdict is not Verdict.PASS]
     notes += [f"{row.id}: {row.error}" for row in card.rows if row.error]
+    notes.append(f"{words.tally(card)}.")
+    notes += [f"{verdict}: {words.MEANING[verdict]}." for verdict, number in card.tally().items() if number]
     by_reason: dict[str, list[str]] = {}
     for each in card.left_out:
         by_reason.setdefault(each.why, []).append(each.id)
-    notes += [f"Left out, {why}: {', '.join(ids)}." for why, ids in by_reason.items()]
+    notes += [f"Not asked, {why}: {', '.join(ids)}." for why, ids in by_reason.items()]
     if card.asked:
         notes.append(f"For the author to answer: {'; '.join(f'{each.question} ({each.section})' for each in card.asked)}")
     return notes
+
+
+def _severity(row: Row) -> int:
+    """The place of a row among verdicts, the worst first."""
+    return list(Verdict).index(row.verdict)
 
 
 def _coloured(verdict: Verdict | None) -> Text:

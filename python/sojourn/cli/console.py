@@ -6,14 +6,14 @@ from typing import Literal, TypeAlias
 import click
 
 from sojourn.cli import streams
-from sojourn.table import Table, Tables, print_table, write_csv, write_json
+from sojourn.table import OF_COMMANDS, Table, Tables, print_table, write_csv, write_json
 
 #: How tables are printed: as text unless a program reads them.
 Form: TypeAlias = Literal["json", "csv"] | None
 
 
-def put(tables: Tables, form: Form = None) -> None:
-    """Prints tables."""
+def put(tables: Tables, form: Form = None, everything: str = OF_COMMANDS) -> None:
+    """Prints tables; ``everything`` says how to see what a terminal has no room for."""
     if form is not None:
         streams.write_utf8()
     match form:
@@ -23,7 +23,7 @@ def put(tables: Tables, form: Form = None) -> None:
             write_csv(tables, sys.stdout)
         case _:
             for table in [tables] if isinstance(tables, Table) else tables:
-                print_table(table)
+                print_table(table, everything)
     # A full disk shows itself here, not when the interpreter ends.
     sys.stdout.flush()
 

@@ -142,8 +142,8 @@ def command(
         for card in made:
             click.echo(card.badge())
     else:
-        put(cards.tables(made))
-        say(f"Results are in {directory}, the card with figures in {', '.join(map(str, pages))}")
+        put(cards.tables(made), everything=cards.EVERYTHING)
+        say(f"Results are in {directory}, the page with figures is {', '.join(map(str, pages))}")
     if any(card.concerns for card in made):
         click.get_current_context().exit(CONCERN)
 

@@ -118,11 +118,12 @@ class LeftOut(_Part):
     id: str
     question: str
     why: str
+    undecidable: bool = Field(description="Whether the backend cannot decide it.")
 
     @classmethod
-    def of(cls, question: Question, why: str) -> Self:
+    def of(cls, question: Question, why: str, *, undecidable: bool = False) -> Self:
         """A question that is left out."""
-        return cls(id=question.id, question=question.question, why=why)
+        return cls(id=question.id, question=question.question, why=why, undecidable=undecidable)
 
 
 class ForTheAuthor(_Part):
@@ -190,6 +191,11 @@ class Card(_Part):
     def file(self) -> str:
         """What its files are called, without their endings."""
         return file_of(self.candidate)
+
+    @property
+    def undecidable(self) -> int:
+        """How many questions the backend could not decide of those that were to be asked."""
+        return sum(each.undecidable for each in self.left_out)
 
     @property
     def concerns(self) -> list[Row]:

@@ -69,6 +69,12 @@ class Answer:
     #: Why the candidate's runs failed.
     error: str | None = None
 
+    @property
+    def measured(self) -> bool:
+        """Whether there is anything to judge by: a failure, or somebody's value under some condition."""
+        values = (value for each in self.findings for value in (each.candidate, *each.comparators.values()))
+        return self.error is not None or any(value is not None for value in values)
+
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """The worst of some verdicts."""

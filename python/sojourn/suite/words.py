@@ -1,6 +1,6 @@
 """A card in words: what was measured, in the units that people read. The terminal and the page say the same."""
 
-from sojourn import digits
+from sojourn import backends, digits
 from sojourn.metrics import METRICS
 from sojourn.suite.card import Card, Found, Interval, Row
 from sojourn.suite.judging import Verdict
@@ -15,7 +15,14 @@ def title(card: Card) -> str:
     """What a card is of."""
     how = " (quick)" if card.quick else ""
     drawn = "" if card.draw is None else f", conditions drawn by seed {card.draw}"
-    return f"{card.candidate} by {card.source}{how}{drawn}, {card.backend}"
+    return f"{card.candidate} by {card.source}{how}{drawn}, {_backend(card)}"
+
+
+def _backend(card: Card) -> str:
+    """What made the runs, and how many questions it can decide unless that is all."""
+    if card.backend == backends.DEFAULT:
+        return card.backend
+    return f"{card.backend}, which can decide {len(card.rows)} of {len(card.rows) + card.undecidable} questions"
 
 
 def what(row: Row) -> str:
@@ -54,6 +61,14 @@ def where(found: Found) -> str:
 def comparators(row: Row, found: Found) -> str:
     """What was measured of each comparator."""
     return ", ".join(f"{name} {number(row, each)}" for name, each in found.comparators.items())
+
+
+def reason(row: Row) -> str:
+    """What to know of a question whose verdict is not a pass: where that was seen, and how the standard was read."""
+    found = row.deciding
+    place = "" if found is None else where(found)
+    reading = "" if row.reading is None else f" Read so: {row.reading}."
+    return f"{row.verdict}: {row.id}{f' ({place})' if place else ''}: {row.question}{reading}"
 
 
 def shown_values(row: Row) -> str:

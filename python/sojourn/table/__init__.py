@@ -3,4 +3,4 @@
 from sojourn.table.data import write_csv, write_json
 from sojourn.table.frame import of_frame
 from sojourn.table.model import MOST_ROWS, Column, Content, Frame, Row, Rows, Table, Tables, label, measured, number, text
-from sojourn.table.terminal import print_table, render, width
+from sojourn.table.terminal import OF_COMMANDS, print_table, render, width
