@@ -13,9 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sojourn
+from sojourn import backends
+from sojourn.backends.identity import Identity
+from sojourn.backends.result import RunResult
+from sojourn.backends.simulator import Simulator
 from sojourn.cli.commands import BAD_INPUT, status
+from sojourn.exploration.disagreement import METRICS, Disagreement, Pair, differences
 from sojourn.exploration.hunt import RUNGS, SEEDS, Budget
 from sojourn.exploration.space import Space, amount_of
+from sojourn.specification import RunSpecification
 
 BASE: dict[str, Any] = {
     "name": "searched",
@@ -297,3 +303,118 @@ def test_a_defect_planted_in_a_copy_of_new_reno_is_found() -> None:
     assert mean is not None
     # Without the defect a search for the least share finds 0.8: it has luck, too.
     assert mean < 0.65
+
+
+#: Delays in ms at which the bottleneck's queue of the other backend has a tenth of its limit.
+DEFECT = (20, 40)
+
+
+class Defective:
+    """The simulator, but for a defect at some delays of the bottleneck."""
+
+    identity = Identity("defective", "1", "11")
+
+    def __init__(self) -> None:
+        self._simulator = Simulator()
+        self.check, self.cancel = self._simulator.check, self._simulator.cancel
+
+    def run(self, run: RunSpecification, /) -> RunResult:
+        low, high = (end * 10**9 for end in DEFECT)
+        links = [
+            {**link, "queue": {**link["queue"], "limit": {"packets": link["queue"]["limit"]["packets"] // 10}}}
+            if link["queue"] is not None and low < link["delay"] < high
+            else link
+            for link in run["links"]
+        ]
+        return self._simulator.run({**run, "links": links})  # type: ignore[typeddict-item]
+
+
+BOTH = ["simulator", "defective"]
+
+APART = scenario(
+    {
+        "delay": {"key": f"{BOTTLENECK}.delay", "range": "1 ms..100 ms"},
+        "calls": {"key": "flows.1.tcp.rate", "range": "100 kbit/s..200 kbit/s"},
+    },
+    maximise="disagreement",
+    budget="300 runs",
+)
+
+
+@pytest.fixture
+def defective(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The backend has a name."""
+    monkeypatch.setitem(backends.BACKENDS, "defective", Defective)
+
+
+@pytest.mark.usefixtures("defective")
+def test_a_search_for_disagreement_finds_where_two_backends_differ_and_in_what(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = sojourn.search(APART, backend=BOTH, out=tmp_path / "out")
+    assert found.shrunk is not None
+    assert found.file is not None
+    delay = amount_of(found.shrunk.point["delay"])
+    assert isinstance(delay, float)
+    assert DEFECT[0] < 1000 * delay < DEFECT[1]
+    most = found.differences[0]
+    assert most.times > 1
+    assert found.runs + 2 * SEEDS <= 300
+    # Where there is no defect, both are the same to the bit.
+    outside = [row for row in found.points.rows(named=True) if not DEFECT[0] < 1000 * amount_of(row["delay"]) < DEFECT[1]]
+    assert outside
+    assert all(row["disagreement"] == 0 and row["simulator"] == row["defective"] for row in outside)
+    # The scenario of the finding has the same means on both, on the seeds that confirmed it.
+    runs = sojourn.run(found.file, backend=BOTH).runs
+    for backend, side in (("simulator", most.first), ("defective", most.second)):
+        assert runs.filter(pl.col("backend") == backend)[most.metric].mean() == pytest.approx(side.mean)
+    # The same command has nothing left to do, and says which metric differs on which backend by how much.
+    written = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir() if file.name in ("points.csv", "found.toml")}
+    command = ["search", str(write(tmp_path / "it.toml", APART)), "--out", str(tmp_path / "again")]
+    command += [word for name in BOTH for word in ("--backend", name)]
+    capsys.readouterr()
+    assert status(command) == 0
+    assert {name: (tmp_path / "again" / name).read_bytes() for name in written} == written
+    said = capsys.readouterr().out
+    assert f"{most.metric} differs by {most.times:.3g} times what counts as equal: simulator {most.first.mean:.4g}" in said
+    assert "found.toml --backend simulator --backend defective" in said
+
+
+@pytest.mark.usefixtures("defective")
+@pytest.mark.parametrize(
+    ("search", "named", "said"),
+    [
+        ({"maximise": "disagreement"}, ["simulator"], "disagreement: is of two backends; name both, such as simulator and linux"),
+        ({"maximise": "drop_pct"}, BOTH, "only disagreement is of two backends; name one"),
+        ({"minimise": "disagreement"}, BOTH, "disagreement can only be maximised"),
+        ({"pareto": ["disagreement", "jain"]}, BOTH, "disagreement can only be maximised, by itself"),
+        ({"maximise": "disagreement"}, ["defective", "defective"], "the backend defective is named 2 times"),
+        ({"maximise": "disagreement", "budget": "100 runs"}, BOTH, "too little to say anything; at least 150 whole runs"),
+        ({"maximise": "disagreement"}, ["simulator", "defectiv"], 'did you mean "defective"'),
+    ],
+)
+def test_what_is_wrong_with_two_backends_is_said_in_one_line(
+    search: dict[str, Any], named: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path / "it.toml", scenario(RATE, **search))
+    assert status(["search", str(file), *(word for name in named for word in ("--backend", name))]) == BAD_INPUT
+    written = capsys.readouterr().err
+    assert said in written
+    assert written.count("\n") == 1
+
+
+def test_backends_differ_by_the_nearer_end_of_the_interval_of_their_difference() -> None:
+    """By hand: the tolerance is 15 % of 4 %, Student's quantile with two degrees of freedom 4.303."""
+    place = METRICS.index("drop_pct")
+
+    def of(drop: float | None) -> tuple[float | None, ...]:
+        return tuple(drop if number == place else None for number in range(len(METRICS)))
+
+    apart = [Pair(1.0, of(one), of(4.0)) for one in (9.0, 10.0, 11.0)]
+    (only,) = differences(apart)
+    assert only.metric == "drop_pct"
+    assert only.times == pytest.approx((6 - 4.303 / math.sqrt(3)) / 0.6, rel=1e-3)
+    # What luck explains is no difference, and what one backend has no value for is not compared.
+    assert differences([Pair(1.0, of(one), of(4.0)) for one in (0.0, 5.0, 20.0)])[0].times == 0
+    assert differences([Pair(1.0, of(9.0), of(None)) for _ in range(3)]) == []
+    assert Disagreement().mean([]) is None

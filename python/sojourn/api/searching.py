@@ -13,20 +13,25 @@ from sojourn.backends.backend import Backend
 from sojourn.campaign import Cluster, Observer
 from sojourn.errors import InputError
 from sojourn.exploration import finding, proposing
-from sojourn.exploration.aim import Aim
+from sojourn.exploration.aim import Aim, Sought, Values
+from sojourn.exploration.disagreement import DISAGREEMENT, Difference, Disagreement, differences
 from sojourn.exploration.finding import Finding
-from sojourn.exploration.hunt import RUNGS, SEARCHING, SEEDS, Budget, Hunt, Purse, Trial
+from sojourn.exploration.hunt import LEAST_RUNS, LEAST_RUNS_OF_TWO, RUNGS, SEARCHING, SEEDS, Budget, Hunt, Purse, Trial
 from sojourn.exploration.proposing import Evenly, Evolving, Proposer, Trading
 from sojourn.exploration.running import Runner
 from sojourn.exploration.shrinking import Shrinker
 from sojourn.exploration.space import Space
 from sojourn.exploration.store import Buffered
+from sojourn.names import BACKEND
 from sojourn.runs import called
-from sojourn.statistics import estimate
+from sojourn.statistics import Estimate, estimate
 from sojourn.store import Provenance, Store, write_whole
 
 #: The budget of a search that is given none.
 BUDGET = "200 runs"
+
+#: The same of two backends, each point of which needs three seeds on both.
+BUDGET_OF_TWO = "1200 runs"
 
 #: Points of the first generation: a fifth of a small budget, and no more than this.
 FIRST = 24
@@ -49,7 +54,7 @@ def search(
     changes: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
-    backend: str | Backend = backends.DEFAULT,
+    backend: str | Backend | Sequence[str | Backend] = backends.DEFAULT,
     cluster: str | None = None,
     proposer: str = "evolving",
     observer: Observer | None = None,
@@ -59,7 +64,8 @@ def search(
 
     Args:
         scenario: the path of a scenario file with a table ``search``, or what such a file says as a dictionary.
-        maximise: a metric, an expression over the columns of ``runs``, or a query that returns ``seed`` and ``value``.
+        maximise: a metric, an expression over the columns of ``runs``, or a query that returns ``seed`` and ``value``; or
+            ``"disagreement"`` of two backends.
         minimise: the same, of what shall be small.
         pareto: two metrics that are traded for each other.
         budget: how many runs to make, ``"200 runs"``, or how long to search, ``"5 min"``.
@@ -67,7 +73,7 @@ def search(
         changes: keys set in the scenario.
         out: a directory for the results; a search that was ended goes on there. None are written unless given.
         jobs: how many runs at once; as many as there are cores unless given. The search is the same for any number.
-        backend: what carries out the runs.
+        backend: what carries out the runs; the two backends that are compared in a search for their disagreement.
         cluster: the address of a Dask scheduler whose workers make the runs.
         proposer: ``"evolving"``, or ``"evenly"`` for points by chance, to compare with.
         observer: what looks on.
@@ -83,10 +89,13 @@ def search(
     if maximise is None and minimise is None and pareto is None:
         maximise, minimise, pareto = told.maximise, told.minimise, told.pareto
     aims = _aims(space, maximise, minimise, pareto)
-    limit = Budget.of(budget or told.budget or BUDGET, "budget")
+    carriers, looking = _carriers(space, aims, backend), observer or Observer()
+    is_of_two = len(carriers) > 1
+    unless_told, least = (BUDGET_OF_TWO, LEAST_RUNS_OF_TWO) if is_of_two else (BUDGET, LEAST_RUNS)
+    limit = Budget.of(budget or told.budget or unless_told, "budget", least)
     chosen = told.seed if seed is None else seed
-    carrier, looking = backends.named(backend), observer or Observer()
-    first = FIRST if limit.runs is None else min(FIRST, max(proposing.LEAST_POINTS, limit.runs // 5))
+    each = RUNGS[1] * len(carriers) if is_of_two else RUNGS[0]
+    first = FIRST if limit.runs is None else min(FIRST, max(proposing.LEAST_POINTS, limit.runs // each // 5))
     proposes = _proposer(proposer, space, len(aims), chosen or 0, first)
     what = repr(str(scenario)) if isinstance(scenario, str | Path) else f"<scenario {space.name}>"
     call = call_of(
@@ -96,24 +105,26 @@ def search(
         elsewhere = None
         if cluster is not None:
             elsewhere = until_ended.enter_context(closing(Cluster(cluster, looking.notify))).execute
-        store = until_ended.enter_context(closing(_store(out, space, carrier, looking, call, changes)))
-        runner = Runner(space, aims, carrier, store, jobs, elsewhere, _Quiet(looking))
-        hunt = Hunt(space, aims, runner, proposes, Purse(limit), progress)
+        store = until_ended.enter_context(closing(_store(out, space, carriers, looking, call, changes)))
+        runner = Runner(space, aims, carriers, store, jobs, elsewhere, _Quiet(looking))
+        hunt = Hunt(space, aims, runner, proposes, Purse(limit, len(carriers)), progress)
         hunt.purse.open(SEARCHING)
         hunt.go()
         hunt.purse.open(1.0)
         shrunk = Shrinker(hunt, first).go() if len(aims) == 1 else None
         confirmed = None if shrunk is None else _confirmed(runner, shrunk)
     trials = list(hunt.trials.values())
+    made_by = [carrier.identity.name for carrier in carriers]
     found = Finding(
         space,
         aims,
-        finding.table(hunt, trials),
+        made_by,
+        finding.table(hunt, trials, made_by),
         hunt.purse.spent,
         hunt.best if len(aims) == 1 else None,
         shrunk,
-        estimate(confirmed) if confirmed else None,
-        finding.table(hunt, hunt.front()) if len(aims) > 1 else None,
+        *_estimated(aims[0], confirmed),
+        finding.table(hunt, hunt.front(), made_by) if len(aims) > 1 else None,
         runner.problems[0] if runner.problems else None,
         None if out is None or shrunk is None else Path(out) / FOUND,
     )
@@ -138,7 +149,19 @@ def _space(scenario: str | Path | Mapping[str, Any], changes: Mapping[str, Any] 
     return Space.load(scenario, changes)
 
 
-def _aims(space: Space, maximise: str | None, minimise: str | None, pareto: Sequence[str] | None) -> list[Aim]:
+def _carriers(space: Space, aims: Sequence[Sought], backend: str | Backend | Sequence[str | Backend]) -> Sequence[Backend]:
+    carriers = backends.several(backend)
+    is_of_two = isinstance(aims[0], Disagreement)
+    if is_of_two and len(carriers) != 2:
+        raise InputError(
+            f"{space.origin}: search.maximise: {DISAGREEMENT}: is of two backends; name both, such as simulator and linux"
+        )
+    if not is_of_two and len(carriers) > 1:
+        raise InputError(f"{space.origin}: search: only {DISAGREEMENT} is of two backends; name one")
+    return carriers
+
+
+def _aims(space: Space, maximise: str | None, minimise: str | None, pareto: Sequence[str] | None) -> Sequence[Sought]:
     asked = [name for name, given in (("maximise", maximise), ("minimise", minimise), ("pareto", pareto)) if given is not None]
     if len(asked) != 1:
         wrong = f"give either {asked[0]} or {asked[1]}" if asked else "say what to look for: maximise, minimise or pareto"
@@ -149,6 +172,8 @@ def _aims(space: Space, maximise: str | None, minimise: str | None, pareto: Sequ
         return [Aim.of_metric(name, place=f"{space.origin}: search.pareto", axes=space.names) for name in pareto]
     text = maximise if maximise is not None else minimise
     assert text is not None, "one of them was given"
+    if maximise is not None and maximise.strip() == DISAGREEMENT:
+        return [Disagreement()]
     return [Aim.of(text, larger=maximise is not None, place=f"{space.origin}: search.{asked[0]}", axes=space.names)]
 
 
@@ -166,7 +191,7 @@ def _proposer(name: str, space: Space, aims: int, seed: int, first: int) -> Prop
 def _store(
     out: str | Path | None,
     space: Space,
-    carrier: Backend,
+    carriers: Sequence[Backend],
     observer: Observer,
     call: str,
     changes: Mapping[str, Any] | None,
@@ -174,17 +199,21 @@ def _store(
     if out is None:
         return Buffered(None)
     store = Store(Path(out), create=True, notify=observer.notify)
-    store.note(
-        Provenance(
-            command=observer.command or call,
-            version=_engine.version(),
-            backend=carrier.identity,
-            changes=changes or {},
-            name=space.name,
-            description=str(space.base.get("description", "")),
-            axes={name: [] for name in space.names},
+    axes: dict[str, list[str]] = {name: [] for name in space.names}
+    if len(carriers) > 1:
+        axes[BACKEND] = [carrier.identity.name for carrier in carriers]
+    for carrier in carriers:
+        store.note(
+            Provenance(
+                command=observer.command or call,
+                version=_engine.version(),
+                backend=carrier.identity,
+                changes=changes or {},
+                name=space.name,
+                description=str(space.base.get("description", "")),
+                axes=axes,
+            )
         )
-    )
     return Buffered(store)
 
 
@@ -193,10 +222,21 @@ def _first_seed(space: Space, trial: Trial) -> int:
     return space.cell(trial.point).scenario.seed + max(RUNGS)
 
 
-def _confirmed(runner: Runner, trial: Trial) -> list[float]:
+def _confirmed(runner: Runner, trial: Trial) -> Values | None:
     """The values of a point for seeds that the search has not seen."""
     (found,) = runner.values([trial.point], SEEDS, max(RUNGS))
-    return [value for value in (found[0] if found else ()) if value is not None]
+    return found
+
+
+def _estimated(aim: Sought, confirmed: Values | None) -> tuple[Estimate | None, Sequence[Difference]]:
+    """What the seeds that confirm a finding say of it."""
+    if confirmed is None:
+        return None, ()
+    if isinstance(aim, Disagreement):
+        found = differences(confirmed[0])
+        return (Estimate(found[0].times, None, None) if found else None), found
+    known = [value for value in confirmed[0] if value is not None]
+    return (estimate(known) if known else None), ()
 
 
 def _write(found: Finding, out: Path, first_seed: int) -> None:
@@ -205,7 +245,9 @@ def _write(found: Finding, out: Path, first_seed: int) -> None:
     if found.shrunk is None or found.file is None:
         return
     (aim,) = found.aims
-    sought = "more" if aim.larger else "less"
-    said = f"Found by a search for {sought} of {' '.join(aim.text.split())}: {called(found.space.labels(found.shrunk.point))}"
+    sought = f"{'more' if aim.larger else 'less'} of {' '.join(aim.text.split())}"
+    if isinstance(aim, Disagreement):
+        sought = f"disagreement of {' and '.join(found.backends)}"
+    said = f"Found by a search for {sought}: {called(found.space.labels(found.shrunk.point))}"
     scenario = finding.scenario(found.space, found.shrunk.point, first_seed, said, out)
     write_whole(found.file, lambda path: path.write_text(tomli_w.dumps(scenario), encoding="utf-8"))

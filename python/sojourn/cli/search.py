@@ -3,7 +3,7 @@
 import json as as_json
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from sojourn.cli.options import (
     CELLS,
     Command,
     any_seed_option,
-    backend_option,
+    backends_option,
     cluster_option,
     form_options,
     jobs_option,
@@ -26,6 +26,7 @@ from sojourn.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from sojourn.exploration.disagreement import Difference
     from sojourn.exploration.finding import Finding
     from sojourn.exploration.hunt import Hunt
 
@@ -55,15 +56,25 @@ class _Progress:
 
 @click.command("search", cls=Command)
 @click.argument("file", type=click.Path(path_type=Path))
-@option("--maximise", section=CELLS, metavar="VALUE", help="Look for large values of a metric, an expression, or a query.")
+@option(
+    "--maximise",
+    section=CELLS,
+    metavar="VALUE",
+    help="Look for large values of a metric, an expression, or a query, or for disagreement.",
+)
 @option("--minimise", section=CELLS, metavar="VALUE", help="Look for small values of it.")
 @option("--pareto", section=CELLS, metavar="A B", nargs=2, default=None, help="Look for the front between two metrics.")
-@option("--budget", section=CELLS, metavar="N runs|TIME", help="Make so many runs, or search for so long. [default: 200 runs]")
+@option(
+    "--budget",
+    section=CELLS,
+    metavar="N runs|TIME",
+    help="Make so many runs, or search for so long. [default: 200 runs, of two backends 1200]",
+)
 @any_seed_option(help="Search by this seed. [default: the file's, or 0]")
 @set_option
 @trust_option
 @out_option(None, "Keep the results in DIR; a search that was ended goes on there.")
-@backend_option
+@backends_option
 @jobs_option
 @cluster_option
 @progress_option
@@ -77,7 +88,7 @@ def command(
     seed: int | None,
     changes: Mapping[str, Any],
     out: Path | None,
-    backend: str,
+    backend: tuple[str, ...],
     jobs: int | None,
     cluster: str | None,
     progress: str,
@@ -132,6 +143,11 @@ def _show(found: "Finding", out: Path | None, form: Form) -> None:
     if found.best is not None and found.shrunk is not None:
         say(f"Found: {found.best.mean():.4g} at {_at(found.space.labels(found.best.point))}", form)
         say(f"Shrunk: {found.shrunk.mean():.4g} at {_at(found.space.labels(found.shrunk.point))}", form)
+        for difference in found.differences:
+            if difference.times > 0:
+                say(_told(difference, found.backends), form)
+        if found.differences and not found.differences[0].times:
+            say(f"On {SEEDS} other seeds the backends do not differ", form)
         if found.confirmed is not None and found.confirmed.low is not None and found.confirmed.high is not None:
             low, high = found.confirmed.low, found.confirmed.high
             say(f"On {SEEDS} other seeds: {found.confirmed.mean:.4g}, 95 % interval {low:.4g} to {high:.4g}", form)
@@ -142,7 +158,18 @@ def _show(found: "Finding", out: Path | None, form: Form) -> None:
             say("The budget ended before it had all its seeds; a larger one knows more", form)
         if found.file is not None:
             where = shlex.quote(str(found.file))
-            say(f"Look at it: sojourn run {where}; on a kernel: sojourn run {where} --backend linux", form)
+            if found.differences:
+                say(f"Look at it: sojourn run {where}{''.join(f' --backend {name}' for name in found.backends)}", form)
+            else:
+                say(f"Look at it: sojourn run {where}; on a kernel: sojourn run {where} --backend linux", form)
+
+
+def _told(difference: "Difference", backends: Sequence[str]) -> str:
+    from sojourn.exploration.hunt import SEEDS
+
+    sides = zip(backends, (difference.first, difference.second), strict=True)
+    told = ", ".join(f"{name} {side.mean:.4g} (95 % interval {side.low:.4g} to {side.high:.4g})" for name, side in sides)
+    return f"On {SEEDS} other seeds, {difference.metric} differs by {difference.times:.3g} times what counts as equal: {told}"
 
 
 def _at(labels: Mapping[str, str]) -> str:

@@ -1,13 +1,15 @@
 """What a search looks for: a number of each run, and whether it shall be large or small."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from sojourn import names
 from sojourn.analysis.result import Result
 from sojourn.errors import InputError
+from sojourn.exploration.disagreement import DISAGREEMENT, Disagreement, pairs
 from sojourn.metrics import METRICS
 from sojourn.metrics.metric import Better
 from sojourn.store.sql import identifier
@@ -35,6 +37,8 @@ class Aim:
         Raises:
             InputError: it is none; the text begins with ``place``.
         """
+        if text.strip() == DISAGREEMENT:
+            raise InputError(f"{place}: {DISAGREEMENT} can only be maximised, by itself")
         if not text.strip():
             raise InputError(f"{place}: is empty; write a metric, an expression over the columns of runs, or a query")
         if _QUERY.match(text):
@@ -63,15 +67,33 @@ class Aim:
         """What makes a value one of which more is better for the search."""
         return 1 if self.larger else -1
 
+    def mean(self, values: Sequence[float | None]) -> float | None:
+        """The mean over seeds; none if half of them or more have no value."""
+        known = [value for value in values if value is not None and math.isfinite(value)]
+        return math.fsum(known) / len(known) if 2 * len(known) > len(values) else None
+
+
+#: What a search may look for.
+Sought = Aim | Disagreement
+
+#: Of each aim, a value for each seed: a number, or none where the run has none or failed; of a disagreement, a ``Pair``.
+Values = list[list[Any]]
+
 
 def values(
-    result: Result, aims: Sequence[Aim], cells: Sequence[Mapping[str, str]], seeds: Sequence[int]
-) -> list[list[list[float | None]]]:
-    """The values of each cell, for each aim and seed; none where the run has none."""
-    found: list[list[list[float | None]]] = []
+    result: Result,
+    aims: Sequence[Sought],
+    cells: Sequence[Mapping[str, str]],
+    seeds: Sequence[int],
+    backends: Sequence[str],
+) -> list[Values]:
+    """The values of each cell, for each aim and seed, of runs of these backends."""
+    if isinstance(aims[0], Disagreement):
+        return [[of_cell] for of_cell in pairs(result, cells, seeds, backends)]
+    found: list[Values] = []
     with answers(result) as asked:
         for axes in cells:
             meant = {axis: frozenset([label]) for axis, label in axes.items()}
-            rows = (asked.of(aim.place, aim.query, meant, seeds, answer=VALUE)[VALUE] for aim in aims)
+            rows = (asked.of(aim.place, aim.query, meant, seeds, answer=VALUE)[VALUE] for aim in aims if isinstance(aim, Aim))
             found.append([[None if value is None else float(value) for value in row] for row in rows])
     return found

@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.exploration.aim import Aim
+from sojourn.exploration.aim import Sought
+from sojourn.exploration.disagreement import Difference, Disagreement, differences
 from sojourn.exploration.hunt import SEEDS, Hunt, Trial
 from sojourn.exploration.space import Point, Space
 from sojourn.statistics import Estimate
@@ -25,7 +26,9 @@ class Finding:
     """What a search for large or small values has found."""
 
     space: Space
-    aims: Sequence[Aim]
+    aims: Sequence[Sought]
+    #: What made the runs.
+    backends: Sequence[str]
     #: A row a point, in the order in which they were tried: the names of the space, ``seeds``, and the mean of each aim.
     points: pl.DataFrame
     #: Runs that the search took, those that confirm it left out.
@@ -33,8 +36,10 @@ class Finding:
     #: The best point before it was shrunk, and after; none if no point has a value, or if the search was for a front.
     best: Trial | None
     shrunk: Trial | None
-    #: The mean over ``SEEDS`` other seeds, with its 95 % interval.
+    #: The mean over ``SEEDS`` other seeds, with its 95 % interval; of a disagreement without one, which is in its differences.
     confirmed: Estimate | None
+    #: Of a disagreement, the metrics over these seeds, that in which the backends differ most first.
+    differences: Sequence[Difference]
     #: The points than which no other is better by both aims, if the search was for a front.
     front: pl.DataFrame | None
     #: Why points could not be run, the first of them.
@@ -48,14 +53,14 @@ class Finding:
         return self.points[value_column(self.aims, 0)].null_count()
 
 
-def value_column(aims: Sequence[Aim], number: int) -> str:
+def value_column(aims: Sequence[Sought], number: int) -> str:
     """What the values of an aim are called in a table: the metric, or ``value`` of what has no name."""
     text = aims[number].text
     return text if text.isidentifier() else ("value" if len(aims) == 1 else f"value {number + 1}")
 
 
-def table(hunt: Hunt, trials: Sequence[Trial]) -> pl.DataFrame:
-    """Points with what they are called, their seeds and their means."""
+def table(hunt: Hunt, trials: Sequence[Trial], backends: Sequence[str]) -> pl.DataFrame:
+    """Points with what they are called, seeds and means; of a disagreement also the metric and its mean on each backend."""
     numbers = {id(trial): number for number, trial in enumerate(hunt.trials.values(), 1)}
     rows = [
         {
@@ -63,6 +68,7 @@ def table(hunt: Hunt, trials: Sequence[Trial]) -> pl.DataFrame:
             **hunt.space.labels(trial.point),
             OF_SEEDS: trial.seeds,
             **{value_column(hunt.aims, aim): trial.mean(aim) for aim in range(len(hunt.aims))},
+            **_both(hunt, trial, backends),
         }
         for trial in trials
     ]
@@ -71,8 +77,17 @@ def table(hunt: Hunt, trials: Sequence[Trial]) -> pl.DataFrame:
         **dict.fromkeys(hunt.space.names, pl.String()),
         OF_SEEDS: pl.UInt32(),
         **{value_column(hunt.aims, aim): pl.Float64() for aim in range(len(hunt.aims))},
+        **({"metric": pl.String(), **dict.fromkeys(backends, pl.Float64())} if len(backends) > 1 else {}),
     }
     return pl.DataFrame(rows, schema=schema)
+
+
+def _both(hunt: Hunt, trial: Trial, backends: Sequence[str]) -> dict[str, str | float]:
+    found = differences(trial.values[0]) if isinstance(hunt.aims[0], Disagreement) and trial.values else []
+    if not found:
+        return {}
+    most = found[0]
+    return {"metric": most.metric, **dict(zip(backends, (most.first.mean, most.second.mean), strict=True))}
 
 
 def scenario(space: Space, point: Point, first_seed: int, description: str, folder: Path) -> dict[str, Any]:

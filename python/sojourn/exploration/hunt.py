@@ -14,9 +14,10 @@ from itertools import islice
 from typing import Self
 
 from sojourn.errors import InputError
-from sojourn.exploration.aim import Aim
+from sojourn.exploration.aim import Sought, Values
+from sojourn.exploration.disagreement import Disagreement
 from sojourn.exploration.proposing import Proposer
-from sojourn.exploration.running import Runner, Values
+from sojourn.exploration.running import Runner
 from sojourn.exploration.space import Point, Space
 
 #: Seeds of a point: at first, if it looks best, and if it still does.
@@ -27,6 +28,9 @@ SEEDS = 10
 
 #: The least budget in runs: two generations, the seeds of a best point, and those that confirm it.
 LEAST_RUNS = 50
+
+#: The same for a disagreement, which needs three seeds of each point on both backends.
+LEAST_RUNS_OF_TWO = 150
 
 #: Generations without a point that is new after which a search ends.
 MOST_STALE = 50
@@ -47,7 +51,7 @@ class Budget:
     seconds: float | None
 
     @classmethod
-    def of(cls, text: str, place: str) -> Self:
+    def of(cls, text: str, place: str, least: int = LEAST_RUNS) -> Self:
         """Reads ``200 runs``, or a time.
 
         Raises:
@@ -61,8 +65,8 @@ class Budget:
             if number == 0:
                 raise InputError(f"{place}: {text}: too little to say anything; it must be more than 0 {unit}")
             return cls(None, number * SECONDS[unit])
-        if number < LEAST_RUNS or not number.is_integer():
-            raise InputError(f"{place}: {text}: too little to say anything; at least {LEAST_RUNS} whole runs")
+        if number < least or not number.is_integer():
+            raise InputError(f"{place}: {text}: too little to say anything; at least {least} whole runs")
         return cls(int(number), None)
 
 
@@ -71,6 +75,7 @@ class Trial:
     """A point and what its runs gave."""
 
     point: Point
+    aims: Sequence[Sought]
     #: Of each aim, a value for each seed.
     values: Values = field(default_factory=list)
 
@@ -80,9 +85,8 @@ class Trial:
         return len(self.values[0]) if self.values else 0
 
     def mean(self, aim: int = 0) -> float | None:
-        """The mean over its seeds; none if half of them or more have no value."""
-        known = [value for value in (self.values[aim] if self.values else ()) if value is not None and math.isfinite(value)]
-        return math.fsum(known) / len(known) if 2 * len(known) > self.seeds else None
+        """What it is worth by an aim: the mean over its seeds, or how far backends are apart; none if too few have values."""
+        return self.aims[aim].mean(self.values[aim]) if self.values else None
 
     @property
     def repeated(self) -> bool:
@@ -95,6 +99,8 @@ class Purse:
     """What is left of a budget."""
 
     budget: Budget
+    #: Runs of each seed: one for each backend.
+    times: int = 1
     #: Runs of the whole budget, or the moment at which its time ends, for what is under way now.
     runs: int = 0
     until: float = 0.0
@@ -104,18 +110,18 @@ class Purse:
     def open(self, share: float) -> None:
         """Lets so much of the whole budget be spent, what was spent before included, but for the seeds that confirm."""
         if self.budget.runs is not None:
-            self.runs = int((self.budget.runs - SEEDS) * share)
+            self.runs = int((self.budget.runs - SEEDS * self.times) * share)
         if self.budget.seconds is not None:
             self.until = self.begun + self.budget.seconds * share
 
-    def take(self, wanted: int, *, wholly: bool = False) -> int:
-        """How many of some runs can be paid for, or none if it is not all of them and they are wanted wholly; those are spent."""
+    def take(self, wanted: int, seeds: int = 1) -> int:
+        """How many of some points can be paid for, with so many seeds each; their runs are spent."""
+        each = seeds * self.times
         if self.budget.runs is None:
             taken = wanted if time.monotonic() < self.until else 0
         else:
-            taken = max(0, min(wanted, self.runs - self.spent))
-        taken = 0 if wholly and taken < wanted else taken
-        self.spent += taken
+            taken = max(0, min(wanted, (self.runs - self.spent) // each))
+        self.spent += taken * each
         return taken
 
 
@@ -124,7 +130,7 @@ class Hunt:
     """A search under way."""
 
     space: Space
-    aims: Sequence[Aim]
+    aims: Sequence[Sought]
     runner: Runner
     proposer: Proposer
     purse: Purse
@@ -134,6 +140,11 @@ class Hunt:
     trials: dict[tuple[str, ...], Trial] = field(default_factory=dict)
     best: Trial | None = None
 
+    @property
+    def first_seeds(self) -> int:
+        """Seeds of each point at first: with one alone a difference of backends cannot be told from luck."""
+        return RUNGS[1] if isinstance(self.aims[0], Disagreement) else RUNGS[0]
+
     def go(self) -> None:
         """Searches until the budget is spent, or nothing new is proposed any more."""
         stale = 0
@@ -141,7 +152,7 @@ class Hunt:
             points = [self.space.at(place) for place in self.proposer.ask()]
             named = {self._name(point): point for point in points}
             new = [name for name in named if name not in self.trials]
-            paid = self.purse.take(len(new))
+            paid = self.purse.take(len(new), self.first_seeds)
             self._try({name: named[name] for name in islice(new, paid)})
             self._choose([self.trials[name] for name in named if name in self.trials])
             self.progress(self)
@@ -162,7 +173,7 @@ class Hunt:
     def evaluate(self, trials: Sequence[Trial], seeds: int) -> bool:
         """Gives points more seeds, if that can be paid for."""
         more = sum(max(0, seeds - trial.seeds) for trial in trials)
-        if self.purse.take(more, wholly=True) < more:
+        if more and not self.purse.take(1, more):
             return False
         for trial, values in zip(trials, self.runner.values([trial.point for trial in trials], seeds), strict=True):
             trial.values = values or []
@@ -172,10 +183,10 @@ class Hunt:
         return tuple(self.space.labels(point).values())
 
     def _try(self, named: dict[tuple[str, ...], Point]) -> None:
-        """Runs points with one seed each."""
-        found = self.runner.values(list(named.values()), RUNGS[0]) if named else []
+        """Runs points with as few seeds as say something."""
+        found = self.runner.values(list(named.values()), self.first_seeds) if named else []
         for (name, point), values in zip(named.items(), found, strict=True):
-            self.trials[name] = Trial(point, values or [])
+            self.trials[name] = Trial(point, self.aims, values or [])
 
     def _choose(self, trials: Sequence[Trial]) -> None:
         """Gives more seeds to what looks best: by one aim what is better than the best so far, by two all of the front."""

@@ -46,7 +46,7 @@ class Shrinker:
                     label = tuple(self.hunt.space.labels(point).values())
                     if label in refused or not self.hunt.space.allows([point])[0]:
                         continue
-                    trial = self.hunt.trials.get(label) or Trial(point)
+                    trial = self.hunt.trials.get(label) or Trial(point, self.hunt.aims)
                     for rung in RUNGS[1:]:
                         if not trial.repeated and not self.hunt.evaluate([trial], rung):
                             return found
