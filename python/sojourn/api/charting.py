@@ -46,6 +46,8 @@ class Atlas:
 
     landmarks: Sequence[PlannedLandmark]
     seeds: int
+    #: Whether congestion controls and disciplines were both named, so that a kernel is asked about each of their pairs.
+    named: bool = False
 
     @property
     def cells(self) -> int:
@@ -81,68 +83,35 @@ def plan_atlas(
     seeds: int | None = None,
     backend: str | Backend = backends.DEFAULT,
 ) -> Atlas:
-    """Checks an atlas; nothing is run. The arguments are those of ``chart``.
-
-    Raises:
-        InputError: there is no such landmark or algorithm, or no pair is left.
-    """
-    carrier = backends.named(backend)
-    number = fewest_for_a_majority() if seeds is None else seeds
-    if number < 1:
-        raise InputError(f"seeds must be 1 or more, not {number}")
-    every_tcp, every_queue = everything() if whole else (TCPS, DISCIPLINES)
-    besides = list(besides) or [ALONE, BESIDE]
-    names.check("beside", besides, (ALONE, BESIDE), InputError)
-    wanted = list(pairs(named("tcp", tcps) or every_tcp, named("queue", queues) or every_queue, besides))
-    if not wanted:
-        raise InputError(f"no pair is left: {BESIDE} is beside nobody but itself, so it is only {ALONE}")
-    listed = [atlas.load(name) for name in dict.fromkeys(landmarks)] or [atlas.load(name) for name in atlas.available()]
-    planned = [_planned(each, there, number, carrier) for each in listed if (there := list(filter(each.has, wanted)))]
-    if not planned:
-        raise InputError(f"landmark {listed[0].name}: has only {', '.join(listed[0].disciplines)}")
-    return Atlas(sorted(planned, key=lambda each: each.plan.cost), number)
-
-
-def chart(
-    landmarks: Iterable[str] = (),
-    tcps: Iterable[str] = (),
-    queues: Iterable[str] = (),
-    besides: Iterable[str] = (),
-    *,
-    out: str | Path,
-    whole: bool = False,
-    seeds: int | None = None,
-    jobs: int | None = None,
-    backend: str | Backend = backends.DEFAULT,
-    cluster: str | None = None,
-    observer: Observer | None = None,
-) -> pl.DataFrame:
-    """Asks which congestion controls and queue disciplines get along at landmarks, and returns the verdicts as a frame.
+    """Checks an atlas; nothing is run.
 
     Args:
         landmarks: names of landmarks; all of them unless given.
         tcps: congestion controls; the twelve of the atlas unless given.
         queues: disciplines; the twelve of the atlas unless given.
         besides: ``"alone"`` or ``"cubic"``; both unless given.
-        out: a directory for the results; runs that it has are not made again.
         whole: take all congestion controls and disciplines of the catalogue where none are given.
         seeds: seeds of each cell; the fewest by which a verdict can be decided unless given.
-        jobs: how many runs at once; as many as there are cores unless given.
         backend: what carries out the runs.
-        cluster: the address of a Dask scheduler whose workers make the runs.
-        observer: what looks on meanwhile.
-
-    Returns:
-        A row for each landmark, pair and verdict; see docs/atlas.md.
 
     Raises:
-        InputError: there is no such landmark or algorithm, or the directory will not do.
-        RunFailed: a run failed.
+        InputError: there is no such landmark or algorithm, or no pair is left.
     """
-    planned = plan_atlas(landmarks, tcps, queues, besides, whole=whole, seeds=seeds, backend=backend)
-    for _ in survey(planned, out=out, jobs=jobs, backend=backend, cluster=cluster, observer=observer):
-        pass
-    return folder.Folder(Path(out)).join()
+    carrier, tcps, queues = backends.named(backend), named("tcp", tcps), named("queue", queues)
+    number = fewest_for_a_majority() if seeds is None else seeds
+    if number < 1:
+        raise InputError(f"seeds must be 1 or more, not {number}")
+    every_tcp, every_queue = everything() if whole else (TCPS, DISCIPLINES)
+    besides = list(besides) or [ALONE, BESIDE]
+    names.check("beside", besides, (ALONE, BESIDE), InputError)
+    wanted = list(pairs(tcps or every_tcp, queues or every_queue, besides))
+    if not wanted:
+        raise InputError(f"no pair is left: {BESIDE} is beside nobody but itself, so it is only {ALONE}")
+    listed = [atlas.load(name) for name in dict.fromkeys(landmarks)] or [atlas.load(name) for name in atlas.available()]
+    planned = [_planned(each, there, number, carrier) for each in listed if (there := list(filter(each.has, wanted)))]
+    if not planned:
+        raise InputError(f"landmark {listed[0].name}: has only {', '.join(listed[0].disciplines)}")
+    return Atlas(sorted(planned, key=lambda each: each.plan.cost), number, bool(tcps and queues))
 
 
 def survey(
@@ -154,7 +123,20 @@ def survey(
     cluster: str | None = None,
     observer: Observer | None = None,
 ) -> Iterator[tuple[PlannedLandmark, pl.DataFrame]]:
-    """Makes the runs of a planned atlas, landmark by landmark, and yields what each says when it is kept."""
+    """Makes the runs of a planned atlas, landmark by landmark, and yields what each says when it is kept.
+
+    Args:
+        planned: what ``plan_atlas`` has checked.
+        out: a directory for the results; runs that it has are not made again.
+        jobs: how many runs at once; as many as there are cores unless given.
+        backend: what it was planned with.
+        cluster: the address of a Dask scheduler whose workers make the runs.
+        observer: what looks on meanwhile.
+
+    Raises:
+        InputError: the directory will not do.
+        RunFailed: a run failed.
+    """
     kept = folder.Folder(Path(out))
     call = call_of("atlas", repr(str(out)), backend)
     for each in planned.landmarks:
@@ -192,7 +174,7 @@ def check_atlas(
     observer: Observer | None = None,
     progress: Callable[[PlannedLandmark, Checks], None] = lambda *_: None,
 ) -> Checks:
-    """Asks a kernel about some pairs of an atlas: those at a border, and one in ten of the others.
+    """Asks a kernel about some pairs of an atlas: those at a border and one in ten of the others, or all that were named.
 
     Args:
         planned: what has been drawn in ``out``; landmarks that are not there are passed over.
@@ -214,7 +196,8 @@ def check_atlas(
         found = kept.rows(name)
         if found is None:
             continue
-        asked = to_check(found, seed)
+        wanted = set(each.wanted)
+        asked = each.wanted if planned.named else [pair for pair in to_check(found, seed) if pair in wanted]
         done = kept.checks(name)
         known = set() if done is None else {Pair(*row) for row in done.select(atlas.AXES).unique().iter_rows()}
         state = Checks(left=len(asked))
@@ -223,15 +206,15 @@ def check_atlas(
                 continue
             state.left -= 1
             cells = [each.landmark.cell(one) for one in _with_reference([pair])]
-            wanted = Campaign.of_cells(name, cells, planned.seeds)
+            campaign = Campaign.of_cells(name, cells, planned.seeds)
             try:
-                campaigns.plan(wanted, carrier)
+                campaigns.plan(campaign, carrier)
             except InputError:
                 state.refused += 1
                 continue
             if pair not in known:
                 settings = Settings(kept.store(name, carrier.identity.name), jobs, carrier, None, observer or Observer())
-                said = rows.rows(name, carry_out(wanted, settings, call, None, None, None), [pair])
+                said = rows.rows(name, carry_out(campaign, settings, call, None, None, None), [pair])
                 kept.add_check(name, _of_kernel(said, carrier.identity.name))
             state.done += 1
             progress(each, state)
@@ -246,19 +229,31 @@ def _of_kernel(said: pl.DataFrame, kernel: str) -> pl.DataFrame:
 
 
 def _planned(landmark: Landmark, wanted: Sequence[Pair], seeds: int, carrier: Backend) -> PlannedLandmark:
-    shared, cells, left_out, there = Shared(), [], [], []
+    shared, cells, left_out = Shared(), {}, {}
+
+    def plan(some: Iterable[Cell]) -> Plan:
+        return campaigns.plan(Campaign.of_cells(f"landmark {landmark.name}", list(some), seeds), carrier)
+
     for pair in _with_reference(wanted):
         try:
-            cells.append(landmark.cell(pair, shared))
+            cells[pair] = landmark.cell(pair, shared)
         except InputError as error:
-            left_out.append(str(error))
-            continue
-        there.append(pair)
-    left = [pair for pair in wanted if pair in set(there)]
-    if not left:
-        raise InputError(left_out[0])
-    plan = campaigns.plan(Campaign.of_cells(landmark.name, cells, seeds), carrier)
-    return PlannedLandmark(landmark, left, cells, plan, left_out)
+            left_out[pair] = str(error)
+    try:
+        planned = plan(cells.values()) if cells else None
+    except InputError:
+        # The backend says only which is the first that it refuses.
+        for pair in list(cells):
+            try:
+                plan([cells[pair]])
+            except InputError as error:
+                left_out[pair] = str(error)
+                del cells[pair]
+        planned = plan(cells.values()) if cells else None
+    there = [pair for pair in wanted if pair in cells]
+    if planned is None or not there:
+        raise InputError(next(left_out[pair] for pair in wanted))
+    return PlannedLandmark(landmark, there, list(cells.values()), planned, list(left_out.values()))
 
 
 def _with_reference(wanted: Sequence[Pair]) -> list[Pair]:

@@ -36,7 +36,12 @@ if TYPE_CHECKING:
 @option("--beside", "besides", section=CELLS, metavar="alone|cubic", multiple=True, help="Take pairs alone, or beside CUBIC.")
 @option("--all", "whole", section=CELLS, is_flag=True, help="Take all algorithms of the catalogue.")
 @option("--seeds", section=CELLS, metavar="N", type=click.IntRange(min=1), help="Run each cell with N seeds. [default: 6]")
-@option("--check", section=CELLS, metavar="KERNEL", help="Ask a kernel about cells at a border and one in ten others.")
+@option(
+    "--check",
+    section=CELLS,
+    metavar="KERNEL",
+    help="Ask a kernel about pairs at a border and one in ten others, or all that are named.",
+)
 @option("--checks", section=CELLS, metavar="N", type=click.IntRange(min=1), help="Ask it about N pairs of each landmark at most.")
 @option("--landmarks", "listing", section=RESULTS, is_flag=True, help="List the landmarks and run nothing.")
 @out_option("results/atlas", "Keep the results in DIR; runs that it has are not made again.")
