@@ -28,7 +28,7 @@ IN_PARALLEL := --numprocesses=logical --maxprocesses=8 --dist=worksteal
 PYTEST := $(BIN)/pytest $(IN_PARALLEL)
 QUICK := "not long and not kernel and not packetdrill"
 
-.PHONY: setup tools demo docs docs-numbers cards lab lab-bench packetdrill bench instructions wheel try-wheel notes deny lint python-lint test test-long test-least test-linux draw-linux checks pytest always
+.PHONY: setup tools demo docs docs-numbers cards atlas lab lab-bench packetdrill bench instructions wheel try-wheel notes deny lint python-lint test test-long test-least test-linux draw-linux checks pytest always
 
 setup: $(SOJOURN)
 
@@ -71,6 +71,11 @@ docs-numbers: setup tools
 # The report cards of docs/cards.md, some minutes; docs-numbers then writes the page.
 cards: setup tools
 	$(BIN)/python docs/hooks/make_cards.py --results $(RESULTS)/cards
+
+# The atlas of docs/atlas.md, under an hour on one core; docs-numbers then writes the page. With CHECK="--check linux:7.2 --checks 20"
+# a kernel is asked too.
+atlas: setup tools
+	$(BIN)/python docs/hooks/make_atlas.py --results $(RESULTS)/atlas $(CHECK)
 
 # The laboratory, a page with the engine in it, into lab/dist/. It needs npm, and Rust for WebAssembly; without them it is left out.
 lab: $(LAB)

@@ -18,7 +18,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "search.md",
         "lab.md",
     ),
-    "Algorithms": ("catalogue.md", "behaviour.md", "cards.md", "differences.md"),
+    "Algorithms": ("catalogue.md", "behaviour.md", "cards.md", "atlas.md", "atlas-map.md", "differences.md"),
     "Studies": (),
     "Extending": ("your-own-algorithm.md", "use-the-crates.md", "add-an-algorithm.md"),
     "Development": (

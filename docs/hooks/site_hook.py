@@ -7,6 +7,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Link, Navigation
 from mkdocs.structure.pages import Page
 
+import atlas_page
 import card_pages
 import catalogue_page
 import navigation
@@ -27,7 +28,9 @@ LABORATORY = "laboratory.html"
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Makes the navigation."""
     docs = (path.name for path in Path(config.docs_dir).glob("*.md"))
-    config.nav = navigation.navigation([*docs, *ELSEWHERE, CATALOGUE, DECISIONS, *map(_page_of, library.available())])
+    config.nav = navigation.navigation(
+        [*docs, *ELSEWHERE, CATALOGUE, DECISIONS, atlas_page.PLACE, *map(_page_of, library.available())]
+    )
     return config
 
 
@@ -38,6 +41,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     made[CATALOGUE] = catalogue_page.page(catalogue.load())
     made[DECISIONS] = _decisions(files)
     made |= card_pages.pages()
+    made |= atlas_page.files(has_laboratory=(ROOT / "lab" / "dist" / LABORATORY).is_file())
     made |= {_page_of(name): study_pages.page(name, results) for name in library.available()}
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))

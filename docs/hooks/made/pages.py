@@ -10,7 +10,7 @@ from textwrap import dedent
 from typing import Any
 
 import registry_tables
-from made import behaviour, cards, history, packetdrill
+from made import atlas, behaviour, cards, history, packetdrill
 from made.markers import Made, made
 from made.records import Campaign, Record
 from made.results import ROOT, code, output, refusal, results
@@ -78,6 +78,7 @@ def _names() -> Mapping[str, Any]:
         "packetdrill": packetdrill,
         "behaviour": behaviour,
         "cards": cards,
+        "atlas": atlas,
         "history": history,
         "registry": lambda name: registry_tables.TABLES[name](),
     }

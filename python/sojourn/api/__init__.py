@@ -1,5 +1,6 @@
 """What the command line and notebooks call alike."""
 
+from sojourn.api.charting import Atlas, Checks, PlannedLandmark, check_atlas, plan_atlas, survey
 from sojourn.api.directories import as_made, by_reading, judge, kept, kept_of_study, open, readings  # noqa: A004, as sojourn.open it shadows nothing
 from sojourn.api.drawing import SEEDS, Drawn, draw
 from sojourn.api.evaluating import CARDS, Evaluation, ask, evaluate, plan_evaluation

@@ -1,0 +1,126 @@
+"""The map of the atlas: a page, what it shows as a script, and what draws it."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+import lab_setting
+from made import atlas
+from sojourn.atlas import AXES, DISCIPLINES, TCPS, Landmark, Pair, available, load
+from sojourn.verdicts import Answer, definitions
+
+#: Where the page is, and the folder of its files.
+PLACE, FOLDER = "atlas-map.md", "atlas"
+
+#: Names that stand in a landmark's scenario for those of a pair.
+ANY = Pair("@tcp", "@queue", "@beside")
+
+#: A letter for each state of a verdict, and one for what was not asked.
+LETTERS = {str(Answer.HOLDS): "H", str(Answer.FAILS): "F", str(Answer.OPEN): "U"}
+
+#: The digits in which a curve's points are written, parts of its greatest.
+LEVELS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/"
+
+PAGE = """---
+hide:
+  - toc
+---
+
+# Map of the atlas
+
+Which congestion controls and queue disciplines get along, by [these verdicts](verdicts.md), at landmarks.
+[The atlas](atlas.md) says how it is made, what is surprising in it, and what a kernel says. Made by {engine}.
+
+✗ a verdict holds, ✓ it does not, ? it is undecided, · it cannot be asked. = a kernel agrees, ≠ it differs somewhere. Arrow keys
+go from pair to pair.
+
+<link rel="stylesheet" href="{folder}/map.css">
+<div id="atlas"><noscript>The map needs JavaScript; docs/measured/atlas has its data.</noscript></div>
+<script src="{folder}/data.js"></script>
+<script src="{folder}/map.js"></script>
+"""
+
+
+def files(*, has_laboratory: bool) -> dict[str, str]:
+    """The page as Markdown, and its files, by their places in the site."""
+    here = Path(__file__).parent / FOLDER
+    data = json.dumps(_data(has_laboratory), ensure_ascii=False, separators=(",", ":"))
+    return {
+        PLACE: PAGE.format(engine=atlas.made()["engine"], folder=FOLDER),
+        f"{FOLDER}/data.js": f"window.sojournAtlas = {data};\n",
+        **{f"{FOLDER}/{name}": (here / name).read_text(encoding="utf-8") for name in ("map.js", "map.css")},
+    }
+
+
+def _data(has_laboratory: bool) -> Mapping[str, Any]:
+    there = set(atlas.recorded()["landmark"])
+    landmarks = [load(name) for name in available() if name in there]
+    return {
+        "hasLaboratory": has_laboratory,
+        "metrics": atlas.metrics(),
+        "verdicts": [{"id": each.id, "title": each.title, "tells": each.tells, "bound": each.bound} for each in definitions()],
+        "tcps": TCPS,
+        "queues": DISCIPLINES,
+        "landmarks": [_landmark(each) for each in landmarks],
+        "cells": {each.name: dict(_cells(each.name)) for each in landmarks},
+    }
+
+
+def _landmark(landmark: Landmark) -> Mapping[str, Any]:
+    """A landmark, with the scenarios of any pair; disciplines with parameters have their own."""
+    any_queues = {queue: Pair(ANY.tcp, queue, ANY.beside) for queue in landmark.disciplines} or {"": ANY}
+    templates = {queue: tomli_w.dumps(_anonymous(landmark.data(pair))) for queue, pair in any_queues.items()}
+    return {
+        **landmark.model_dump(include={"name", "title", "about", "source", "scaled"}),
+        "templates": templates,
+        "lab": None if landmark.disciplines else lab_setting.state(landmark.data(ANY)),
+    }
+
+
+def _anonymous(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A scenario without the description, which names the pair."""
+    return {key: value for key, value in data.items() if key != "description"}
+
+
+def _cells(landmark: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    curves = {row[1:4]: row[4:] for row in atlas.curves().iter_rows() if row[0] == landmark}
+    found = atlas.recorded().filter(landmark=landmark)
+    for place, rows in found.group_by(*AXES, maintain_order=True):
+        of = {row["verdict"]: row for row in rows.iter_rows(named=True)}
+        every = [of[each.id] for each in definitions()]
+        first = every[0]
+        duration, curve = curves[place]
+        most = max(curve)
+        cell = {
+            "states": _letters(row["state"] for row in every),
+            "values": _numbers(row["value"] for row in every),
+            "held": [row["held"] or 0 for row in every],
+            "seeds": max(row["seeds"] or 0 for row in every),
+            "metrics": _numbers(first[name] for name in atlas.metrics()),
+            "duration": duration,
+            "most": _number(most),
+            "curve": "".join(LEVELS[round((len(LEVELS) - 1) * point / most) if most else 0] for point in curve),
+        }
+        if first["check"] is not None:
+            states, values = _letters(row["check_state"] for row in every), _numbers(row["check_value"] for row in every)
+            cell["kernel"] = {"name": first["check"], "states": states, "values": values}
+        yield "/".join(place), cell
+
+
+def _letters(states: Iterator[str]) -> str:
+    return "".join(LETTERS.get(state, "-") for state in states)
+
+
+def _numbers(values: Iterator[float | None]) -> Sequence[float | None]:
+    return [_number(value) for value in values]
+
+
+def _number(value: float | None) -> float | None:
+    """A number as a table shows it."""
+    if value is None:
+        return None
+    short = float(f"{value:.3g}")
+    return int(short) if short.is_integer() else short

@@ -1,0 +1,139 @@
+"""The atlas of docs/atlas.md, as `make atlas` made it: for pages, and for the test that asks again."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from made.results import ROOT
+from sojourn.atlas import ALONE, AXES, Agreement, load
+from sojourn.atlas.folder import ATLAS, CURVES
+from sojourn.atlas.rows import METRICS
+from sojourn.verdicts import Answer
+
+FOLDER = ROOT / "docs" / "measured" / "atlas"
+
+#: What made it, beside the tables.
+MADE = "made.json"
+
+#: Digits of what is kept.
+DIGITS = 4
+
+HOLDS, FAILS, OPEN = map(str, Answer)
+
+
+@cache
+def recorded() -> pl.DataFrame:
+    """All verdicts."""
+    return pl.read_parquet(FOLDER / ATLAS)
+
+
+@cache
+def curves() -> pl.DataFrame:
+    """The queue of each pair over time."""
+    return pl.read_parquet(FOLDER / CURVES)
+
+
+@cache
+def made() -> Mapping[str, str]:
+    """What made it: ``command``, ``engine``, and ``kernel``, if one was asked."""
+    said: Mapping[str, str] = json.loads((FOLDER / MADE).read_text(encoding="utf-8"))
+    return said
+
+
+def publish(results: Path, **said: str) -> None:
+    """Keeps what a directory of results says, with as many digits as pages show."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    found, queues = pl.read_parquet(results / ATLAS), pl.read_parquet(results / CURVES)
+    numbers = [name for name, kind in found.schema.items() if kind == pl.Float64()]
+    found = found.with_columns(pl.col(numbers).round_sig_figs(DIGITS))
+    queues = queues.with_columns(pl.col("queue_ms").list.eval(pl.element().round_sig_figs(2)).cast(pl.List(pl.Float32())))
+    found.write_parquet(FOLDER / ATLAS, compression="zstd", compression_level=19)
+    queues.write_parquet(FOLDER / CURVES, compression="zstd", compression_level=19)
+    (FOLDER / MADE).write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+
+
+def cell(landmark: str, tcp: str, queue: str, beside: str = ALONE) -> dict[str, dict[str, Any]]:
+    """What is said of a pair, by verdict."""
+    place = dict(zip(("landmark", *AXES), (landmark, tcp, queue, beside), strict=True))
+    rows = recorded().filter(*(pl.col(name) == value for name, value in place.items()))
+    return {row["verdict"]: row for row in rows.iter_rows(named=True)}
+
+
+def state(verdict: str, landmark: str, tcp: str, queue: str, beside: str = ALONE) -> str:
+    """What the simulator says."""
+    return str(cell(landmark, tcp, queue, beside)[verdict]["state"])
+
+
+def value(verdict: str, landmark: str, tcp: str, queue: str, beside: str = ALONE) -> float:
+    """The mean of a verdict's value over seeds."""
+    return float(cell(landmark, tcp, queue, beside)[verdict]["value"])
+
+
+def metric(name: str, landmark: str, tcp: str, queue: str, beside: str = ALONE) -> float:
+    """The mean of a metric over seeds; also ``own_mbps`` and ``cubic_mbps``, what a flow gets."""
+    return float(next(iter(cell(landmark, tcp, queue, beside).values()))[name])
+
+
+def kernel(verdict: str, landmark: str, tcp: str, queue: str, beside: str = ALONE) -> str:
+    """What the kernel says, in words."""
+    row = cell(landmark, tcp, queue, beside)[verdict]
+    if row["check_state"] is None:
+        return "not asked"
+    shown = "" if row["check_value"] is None else f" ({row['check_value']:.3g})"
+    return f"{row['check_state']}{shown}"
+
+
+def count(*conditions: pl.Expr) -> int:
+    """How many rows meet some conditions."""
+    return recorded().filter(*conditions).height
+
+
+def pairs() -> list[tuple[str, str, int, int, int, int]]:
+    """Each landmark's title, and how many pairs it has, get along, do not, and are undecided."""
+    states = recorded().group_by("landmark", *AXES, maintain_order=True)
+    asked = states.agg(bad=(pl.col("state") == HOLDS).any(), open=(pl.col("state") == OPEN).any())
+    asked = asked.with_columns(open=pl.col("open") & ~pl.col("bad"))
+    table = asked.group_by("landmark", maintain_order=True).agg(pl.len(), pl.col("bad").sum(), pl.col("open").sum())
+    return [
+        (f"`{name}`", load(name).about, number, number - bad - left, bad, left) for name, number, bad, left in table.iter_rows()
+    ]
+
+
+def by_verdict() -> list[tuple[str, int, int, int, int, int]]:
+    """Of each verdict in how many cells it holds, does not, and is undecided; and in how many a kernel agrees and differs."""
+    found = []
+    for verdict in recorded()["verdict"].unique(maintain_order=True):
+        of_it = recorded().filter(pl.col("verdict") == verdict)
+        holds, fails, left = (of_it.filter(pl.col("state") == each).height for each in (HOLDS, FAILS, OPEN))
+        same, other = (of_it.filter(pl.col("agreement") == str(each)).height for each in (Agreement.SAME, Agreement.DIFFERS))
+        found.append((f"`{verdict}`", holds, fails, left, same, other))
+    return found
+
+
+def differing() -> list[tuple[str, ...]]:
+    """Cells in which a kernel's verdict is the opposite."""
+    rows = recorded().filter(pl.col("agreement") == str(Agreement.DIFFERS))
+    return [
+        (
+            *(f"`{row[name]}`" for name in ("landmark", "tcp", "queue", "beside", "verdict")),
+            f"{row['state']} ({row['value']:.3g})" if row["value"] is not None else row["state"],
+            f"{row['check_state']} ({row['check_value']:.3g})" if row["check_value"] is not None else row["check_state"],
+        )
+        for row in rows.iter_rows(named=True)
+    ]
+
+
+def checked() -> tuple[int, int, int]:
+    """How many cells a kernel was asked about, and of their decided verdicts how many are the same and how many differ."""
+    asked = recorded().filter(pl.col("check").is_not_null()).select("landmark", *AXES).unique().height
+    same, other = (recorded().filter(pl.col("agreement") == str(each)).height for each in (Agreement.SAME, Agreement.DIFFERS))
+    return asked, same, other
+
+
+def metrics() -> Sequence[str]:
+    """The metrics that each row has."""
+    return (*METRICS, "own_mbps", "cubic_mbps")

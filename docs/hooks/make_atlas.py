@@ -1,0 +1,33 @@
+"""``make atlas``: makes the atlas of docs/atlas.md, with results in a folder, and keeps what it says."""
+
+import argparse
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from made import atlas
+from sojourn import backends
+
+
+def main() -> int:
+    """Carries out the command."""
+    parser = argparse.ArgumentParser(prog="make atlas")
+    parser.add_argument("--results", type=Path, required=True, metavar="DIR", help="where results are kept")
+    parser.add_argument("--check", metavar="KERNEL", help="a kernel that is asked about some pairs")
+    parser.add_argument("--checks", metavar="N", help="about how many of each landmark at most")
+    parser.add_argument("--publish-only", action="store_true", help="keep what DIR has, and run nothing")
+    given = parser.parse_args()
+    options = [word for name in ("check", "checks") if (value := getattr(given, name)) for word in (f"--{name}", value)]
+    command = ["sojourn", "atlas", *options]
+    if not given.publish_only:
+        subprocess.run([sys.executable, "-m", *command, "--out", str(given.results)], check=True)
+    said = {"command": shlex.join(command), "engine": str(backends.named(backends.DEFAULT).identity)}
+    if given.check:
+        said["kernel"] = str(backends.named(given.check).identity)
+    atlas.publish(given.results, **said)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""The pairs of the atlas: a congestion control and a queue discipline that people deploy, alone or beside CUBIC."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sojourn import catalogue, names
+from sojourn.errors import InputError
+
+#: Those that have report cards, and H-TCP, which Linux and FreeBSD have.
+TCPS = ("newreno", "cubic", "bbr", "bbr3", "prague", "dctcp", "vegas", "westwood", "ledbat", "hybla", "illinois", "htcp")
+
+#: Those that have report cards.
+DISCIPLINES = ("droptail", "red", "codel", "fq_codel", "pie", "fq_pie", "cake", "dualpi2", "sfq", "sfb", "choke", "ared")
+
+#: The congestion control that half of the flows have which are not alone, and what it is called where all are alike.
+BESIDE, ALONE = "cubic", "alone"
+
+#: What tells cells of a landmark apart.
+AXES = ("tcp", "queue", "beside")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A congestion control behind a discipline, alone or beside CUBIC."""
+
+    tcp: str
+    queue: str
+    beside: str
+
+    @property
+    def axes(self) -> Mapping[str, str]:
+        """The values of its axes."""
+        return dict(zip(AXES, (self.tcp, self.queue, self.beside), strict=True))
+
+    @property
+    def label(self) -> str:
+        """What people call it."""
+        return "/".join(self.axes.values())
+
+
+def pairs(tcps: Iterable[str], queues: Iterable[str], besides: Iterable[str]) -> Iterator[Pair]:
+    """All pairs of these. CUBIC is beside nobody but itself, so it has one pair behind each discipline."""
+    besides, queues = list(besides), list(queues)
+    for tcp in tcps:
+        for queue in queues:
+            for beside in besides:
+                if beside != tcp:
+                    yield Pair(tcp, queue, beside)
+
+
+def everything() -> tuple[list[str], list[str]]:
+    """All congestion controls that answer congestion, and all disciplines."""
+    known = catalogue.load()
+    return [each.name for each in known.congestion_controls if not each.rate_based], [each.name for each in known.queues]
+
+
+def named(kind: str, given: Iterable[str]) -> list[str]:
+    """The names that the catalogue has for algorithms.
+
+    Raises:
+        InputError: there is no such algorithm, or it answers no congestion.
+    """
+    tcps, queues = everything()
+    allowed = tcps if kind == "tcp" else queues
+    entries = catalogue.load().congestion_controls if kind == "tcp" else catalogue.load().queues
+    what = "congestion control" if kind == "tcp" else "queue discipline"
+    found = []
+    for name in given:
+        try:
+            meant = catalogue.find(what, name, entries).name
+        except ValueError as error:
+            raise InputError(f"--{kind}: {error}") from None
+        names.check(what, [meant], allowed, InputError)
+        found.append(meant)
+    return list(dict.fromkeys(found))

@@ -1,0 +1,283 @@
+"""The atlas: its landmarks make scenarios, what it says is kept and asked again, and a kernel's word stands beside it."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from playwright.sync_api import Browser
+
+import atlas_page
+import browsing
+import lab_setting
+from browsing import CHROMIUM, Scheme
+from conftest import Capture, complaint
+from laboratory import MISSING, Headless
+from made import atlas as kept
+from sojourn import api, atlas, backends
+from sojourn.atlas import ALONE, BESIDE, DISCIPLINES, TCPS, Pair, folder, rows
+from sojourn.campaign import CampaignOutcome, Observer
+from sojourn.cli.commands import status
+from sojourn.verdicts import definitions
+
+#: What a verdict needs to be asked, which some landmark must have.
+ASKED_SOMEWHERE = [each.id for each in definitions()]
+
+#: A published pair of each landmark is asked again: those of the quick tests are cheap, `make test-long` asks all.
+QUICK = {"mobile", "home"}
+AGAIN = dict.fromkeys(atlas.available(), ("cubic", "codel"))
+
+
+@pytest.mark.parametrize("name", atlas.available())
+def test_landmarks_make_scenarios(name: str) -> None:
+    """Each algorithm has its place there; half of the flows are CUBIC's where a pair is not alone, or one of three."""
+    landmark = atlas.load(name)
+    assert landmark.source
+    queues = [queue for queue in DISCIPLINES if landmark.has(Pair("cubic", queue, ALONE))]
+    for pair in [*(Pair(tcp, "droptail", BESIDE) for tcp in TCPS), *(Pair("cubic", queue, ALONE) for queue in queues)]:
+        run = landmark.cell(pair).specification
+        flows: Counter[str] = Counter()
+        for flow in run["flows"]:
+            flows[flow["source"]["name"]] += flow["count"]
+        assert set(flows) == {pair.tcp, "cubic"}
+        if pair.beside == BESIDE and pair.tcp != "cubic":
+            assert flows["cubic"] in (flows[pair.tcp], flows[pair.tcp] / 2)
+        assert pair.queue in {link["queue"]["name"] for link in run["links"] if link["queue"]}
+        assert run["probe"]["queue_series"]
+
+
+def test_cubic_fills_a_tail_drop_buffer(tmp_path: Path) -> None:
+    """At home 175 packets of 1514 bytes are 106 ms, of which CUBIC leaves more than half standing, and CoDel does not."""
+    planned = api.plan_atlas(["home"], ["cubic"], ["droptail", "codel"], [ALONE])
+    ((_, found),) = api.survey(planned, out=tmp_path / "out", jobs=1)
+    waits = dict(found.select("queue", "sojourn_p50_s").unique().iter_rows())
+    assert 0.5 < waits["droptail"] / (175 * 1514 * 8 / 20e6) <= 1
+    assert waits["codel"] < 0.02
+    standing = found.filter(verdict="standing-queue")
+    assert dict(standing.select("queue", "state").iter_rows()) == {"droptail": "holds", "codel": "does not hold"}
+
+
+class Counting(Observer):
+    """Counts the runs that were found."""
+
+    def __init__(self) -> None:
+        self.found = self.made = 0
+
+    def ended(self, outcome: CampaignOutcome, /) -> None:
+        self.found += outcome.found
+        self.made += outcome.finished - outcome.found
+
+
+def test_an_atlas_goes_on_where_it_ended(tmp_path: Path) -> None:
+    """Runs that are there are not made again, and other pairs join those that are there."""
+    first = api.plan_atlas(["mobile"], ["cubic"], ["droptail"], [ALONE], seeds=2)
+    counting = Counting()
+    list(api.survey(first, out=tmp_path, jobs=1, observer=counting))
+    assert (counting.made, counting.found) == (2, 0)
+    before = pl.read_parquet(tmp_path / folder.ATLAS)
+    more = api.plan_atlas(["mobile"], ["cubic"], ["codel"], [ALONE], seeds=2)
+    list(api.survey(more, out=tmp_path, jobs=1, observer=counting))
+    assert (counting.made, counting.found) == (4, 2), "DropTail is what CoDel is held to, and was there"
+    after = pl.read_parquet(tmp_path / folder.ATLAS)
+    assert after.filter(queue="droptail").equals(before)
+    assert set(after["queue"]) == {"droptail", "codel"}
+    assert pl.read_parquet(tmp_path / folder.CURVES).height == 2
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.long) for name in AGAIN])
+def test_a_published_pair_is_the_same_again(name: str, tmp_path: Path) -> None:
+    """What is published of a pair is what runs give today; the last digits too, if the engine is the one that made it."""
+    tcp, queue = AGAIN[name]
+    planned = api.plan_atlas([name], [tcp], [queue], [ALONE])
+    ((_, found),) = api.survey(planned, out=tmp_path, jobs=1)
+    published = kept.cell(name, tcp, queue)
+    assert {row["verdict"]: row["state"] for row in found.iter_rows(named=True)} == {
+        verdict: row["state"] for verdict, row in published.items()
+    }
+    if kept.made()["engine"] == str(backends.named(backends.DEFAULT).identity):
+        for row in found.iter_rows(named=True):
+            assert row["value"] == pytest.approx(published[row["verdict"]]["value"], rel=1e-3)
+
+
+def test_all_verdicts_are_asked_somewhere() -> None:
+    """No verdict is left out of the whole atlas, and no pair has none."""
+    asked = kept.recorded().filter(pl.col("state") != atlas.NOT_ASKED)
+    assert set(asked["verdict"]) == set(ASKED_SOMEWHERE)
+    assert set(asked["landmark"]) == set(atlas.available())
+    for name, of in asked.group_by("landmark"):
+        pairs = of.select(atlas.AXES).unique().height
+        queues = len(atlas.load(str(name[0])).disciplines) or len(DISCIPLINES)
+        assert pairs == (2 * len(TCPS) - 1) * queues
+
+
+def table(*found: tuple[str, str, str, float]) -> pl.DataFrame:
+    """Rows of an atlas: tcp, verdict, state and value."""
+    empty = dict.fromkeys(rows.ROWS)
+    said = [
+        {
+            **empty,
+            "landmark": "home",
+            "tcp": tcp,
+            "queue": "codel",
+            "beside": ALONE,
+            "verdict": verdict,
+            "state": state,
+            "value": value,
+        }
+        for tcp, verdict, state, value in found
+    ]
+    return pl.DataFrame(said, schema=rows.ROWS)
+
+
+def test_cells_at_a_border() -> None:
+    """A verdict is undecided, or within a tenth of its threshold, which is 0.9 of utilisation and 2 for a standing queue."""
+    found = table(
+        ("open", "unused", "undecided", 0.5),
+        ("near", "unused", "does not hold", 0.98),
+        ("far", "unused", "does not hold", 1.0),
+        ("high", "standing-queue", "holds", 2.21),
+        ("starved", "starvation", "does not hold", 0.0),
+    )
+    assert rows.at_border(found)["tcp"].to_list() == ["open", "near"]
+
+
+def test_one_in_ten_others_are_drawn() -> None:
+    """Some tenth of the pairs that are at no border, the same ones for one seed, whichever others there are."""
+    many = table(*((f"tcp{number}", "unused", "does not hold", 1.0) for number in range(400)))
+    drawn = api.charting.to_check(many, 1)
+    assert 20 <= len(drawn) <= 65  # 40 of a binomial distribution: four standard deviations
+    half = api.charting.to_check(many.head(200), 1)
+    assert set(half) == {pair for pair in drawn if int(pair.tcp.removeprefix("tcp")) < 200}
+    assert api.charting.to_check(many, 2) != drawn
+
+
+def test_how_a_kernel_agrees() -> None:
+    """Only two decided verdicts can differ."""
+    assert rows.agreement("holds", "holds") == "same"
+    assert rows.agreement("holds", "does not hold") == "differs"
+    assert rows.agreement("undecided", "holds") == "undecided"
+    assert rows.agreement("not asked", "holds") is None
+    assert rows.agreement("holds", None) is None
+
+
+def test_a_check_stands_in_the_cell(tmp_path: Path) -> None:
+    """What another backend says is joined to the verdicts of its pair, and is not lost when the landmark is judged again."""
+    planned = api.plan_atlas(["mobile"], ["vegas", "cubic"], ["codel"], [ALONE], seeds=2)
+    list(api.survey(planned, out=tmp_path, jobs=1))
+    kept_there = folder.Folder(tmp_path)
+    found = kept_there.rows("mobile")
+    assert found is not None
+    vegas = found.filter(tcp="vegas")
+    said = vegas.select(
+        *rows.PLACE,
+        check=pl.lit("linux:it"),
+        check_state=pl.lit("holds"),
+        check_value="value",
+        check_held="held",
+        check_seeds="seeds",
+    )
+    kept_there.add_check("mobile", said)
+    list(api.survey(planned, out=tmp_path, jobs=1))
+    whole = pl.read_parquet(tmp_path / folder.ATLAS)
+    assert whole.filter(tcp="vegas")["check"].unique().to_list() == ["linux:it"]
+    assert whole.filter(tcp="cubic")["check"].unique().to_list() == [None]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--landmark", "hom"], 'unknown landmark "hom", did you mean "home"?'),
+        (["--tcp", "cubik"], '--tcp: unknown congestion control "cubik", did you mean "cubic"?'),
+        (["--tcp", "cbr"], 'unknown congestion control "cbr"'),
+        (["--queue", "codle"], '--queue: unknown queue discipline "codle", did you mean "codel"?'),
+        (["--beside", "bbr"], 'unknown beside "bbr"'),
+        (["--tcp", "cubic", "--beside", "cubic"], "no pair is left"),
+        (["--landmark", "piotrowska-al", "--queue", "red"], "has only droptail, codel, pie"),
+        (["--check", "simulator"], "--check simulator: carries out the runs"),
+        (["--seeds", "0"], "0 is not in the range x>=1"),
+    ],
+)
+def test_bad_input(arguments: list[str], said: str, tmp_path: Path, capsys: Capture) -> None:
+    """One line, before anything is run."""
+    assert status(["atlas", "--out", str(tmp_path / "out"), *arguments]) == 2
+    assert said in complaint(capsys)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_needs_a_parameter_is_left_out() -> None:
+    """With --all, a discipline that has to be told something is none of the pairs."""
+    planned = api.plan_atlas(["mobile"], ["cubic"], [], [ALONE], whole=True, seeds=1)
+    (landmark,) = planned.landmarks
+    assert any("codel_static" in reason for reason in landmark.left_out)
+    assert "avq" in {pair.queue for pair in landmark.wanted}
+
+
+# The map ------------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_map_has_all_pairs() -> None:
+    """Its data is what is published, in less than a megabyte, with a state for each verdict and a whole curve."""
+    made = atlas_page.files(has_laboratory=True)
+    text = made["atlas/data.js"]
+    assert len(text.encode()) < 1_000_000
+    assert sum(path.stat().st_size for path in kept.FOLDER.iterdir()) < 1_000_000
+    data = json.loads(text.removeprefix("window.sojournAtlas = ").removesuffix(";\n"))
+    assert sum(map(len, data["cells"].values())) == kept.recorded().height / len(definitions())
+    for cell in (each for of in data["cells"].values() for each in of.values()):
+        assert len(cell["states"]) == len(cell["values"]) == len(definitions())
+        assert len(cell["curve"]) == rows.PARTS
+
+
+@pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
+@pytest.mark.parametrize("name", ["home", "fibre", "data-centre", "satellite", "kushwaha"])
+def test_links_into_the_laboratory(name: str) -> None:
+    """The laboratory takes the setting, and makes the command line's specification of it, but for names of groups."""
+    data = atlas.load(name).data(Pair("bbr", "codel", BESIDE))
+    state = lab_setting.state(data)
+    assert state is not None
+    with Headless.of_engine() as headless:
+        assert headless.ask("state", hash=headless.ask("hash", state=state)) == state
+        there = headless.ask("specify", setting=state["a"])
+    here = atlas.load(name).cell(Pair("bbr", "codel", BESIDE)).specification
+    assert [{**flow, "group": ""} for flow in there["flows"]] == [{**flow, "group": ""} for flow in here["flows"]]
+    assert there["links"] == here["links"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    yield from browsing.chromium()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The map without the site around it."""
+    directory = tmp_path_factory.mktemp("map")
+    for name, text in atlas_page.files(has_laboratory=False).items():
+        (directory / name).parent.mkdir(exist_ok=True)
+        (directory / name).write_text(text, encoding="utf-8")
+    path = directory / "map.html"
+    body = (directory / atlas_page.PLACE).read_text(encoding="utf-8")
+    path.write_text(f'<!doctype html><html lang="en"><title>Map</title>{body[body.index("<link") :]}</html>', encoding="utf-8")
+    return path
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: the map is not opened")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_map_in_a_browser(browser: Browser, page: Path, scheme: Scheme) -> None:
+    """Keys choose a pair, whose verdicts are those that are published; the address brings another reader to the same."""
+    watched = browsing.Watched(browser, page.as_uri(), scheme=scheme)
+    first = watched.page.get_by_role("button", name="newreno behind droptail")
+    first.focus()
+    watched.page.keyboard.press("ArrowDown")
+    watched.page.keyboard.press("Enter")
+    assert watched.page.locator("#atlas h3").inner_text().startswith("cubic behind droptail, alone")
+    shown = [row.inner_text().split("\t")[2] for row in watched.page.locator("#atlas .pair tbody tr").all()]
+    landmark = watched.page.get_by_label("Landmark").input_value()
+    assert shown == [row["state"] for row in kept.cell(landmark, "cubic", "droptail").values()]
+    other = browsing.Watched(browser, watched.page.url, scheme=scheme)
+    assert other.page.locator("#atlas h3").inner_text() == watched.page.locator("#atlas h3").inner_text()
+    watched.page.get_by_label("Verdict").select_option("standing-queue")
+    assert watched.page.get_by_role("button", name="cubic behind droptail: holds").count() == 1
+    assert watched.complaints + other.complaints + watched.asked_elsewhere() == []
