@@ -22,6 +22,7 @@ from sojourn.exploration.disagreement import METRICS, Disagreement, Pair, differ
 from sojourn.exploration.hunt import RUNGS, SEEDS, Budget
 from sojourn.exploration.space import Space, amount_of
 from sojourn.specification import RunSpecification
+from sojourn.units import DURATION
 
 BASE: dict[str, Any] = {
     "name": "searched",
@@ -331,6 +332,11 @@ class Defective:
 
 BOTH = ["simulator", "defective"]
 
+
+def is_defective(delay: str) -> bool:
+    return DEFECT[0] * 10**9 < DURATION.parse(delay) < DEFECT[1] * 10**9
+
+
 APART = scenario(
     {
         "delay": {"key": f"{BOTTLENECK}.delay", "range": "1 ms..100 ms"},
@@ -354,14 +360,12 @@ def test_a_search_for_disagreement_finds_where_two_backends_differ_and_in_what(
     found = sojourn.search(APART, backend=BOTH, out=tmp_path / "out")
     assert found.shrunk is not None
     assert found.file is not None
-    delay = amount_of(found.shrunk.point["delay"])
-    assert isinstance(delay, float)
-    assert DEFECT[0] < 1000 * delay < DEFECT[1]
+    assert is_defective(found.shrunk.point["delay"])
     most = found.differences[0]
     assert most.times > 1
     assert found.runs + 2 * SEEDS <= 300
     # Where there is no defect, both are the same to the bit.
-    outside = [row for row in found.points.rows(named=True) if not DEFECT[0] < 1000 * amount_of(row["delay"]) < DEFECT[1]]
+    outside = [row for row in found.points.rows(named=True) if not is_defective(row["delay"])]
     assert outside
     assert all(row["disagreement"] == 0 and row["simulator"] == row["defective"] for row in outside)
     # The scenario of the finding has the same means on both, on the seeds that confirmed it.
