@@ -22,6 +22,7 @@ from sojourn.exploration.disagreement import METRICS, Disagreement, Pair, differ
 from sojourn.exploration.hunt import RUNGS, SEEDS, Budget
 from sojourn.exploration.space import Space, amount_of
 from sojourn.specification import RunSpecification
+from sojourn.units import DURATION
 
 BASE: dict[str, Any] = {
     "name": "searched",
@@ -326,10 +327,15 @@ class Defective:
             else link
             for link in run["links"]
         ]
-        return self._simulator.run({**run, "links": links})  # type: ignore[typeddict-item]
+        return self._simulator.run({**run, "links": links})
 
 
 BOTH = ["simulator", "defective"]
+
+
+def is_defective(delay: str) -> bool:
+    return DEFECT[0] * 10**9 < DURATION.parse(delay) < DEFECT[1] * 10**9
+
 
 APART = scenario(
     {
@@ -354,14 +360,12 @@ def test_a_search_for_disagreement_finds_where_two_backends_differ_and_in_what(
     found = sojourn.search(APART, backend=BOTH, out=tmp_path / "out")
     assert found.shrunk is not None
     assert found.file is not None
-    delay = amount_of(found.shrunk.point["delay"])
-    assert isinstance(delay, float)
-    assert DEFECT[0] < 1000 * delay < DEFECT[1]
+    assert is_defective(found.shrunk.point["delay"])
     most = found.differences[0]
     assert most.times > 1
     assert found.runs + 2 * SEEDS <= 300
     # Where there is no defect, both are the same to the bit.
-    outside = [row for row in found.points.rows(named=True) if not DEFECT[0] < 1000 * amount_of(row["delay"]) < DEFECT[1]]
+    outside = [row for row in found.points.rows(named=True) if not is_defective(row["delay"])]
     assert outside
     assert all(row["disagreement"] == 0 and row["simulator"] == row["defective"] for row in outside)
     # The scenario of the finding has the same means on both, on the seeds that confirmed it.
@@ -369,12 +373,14 @@ def test_a_search_for_disagreement_finds_where_two_backends_differ_and_in_what(
     for backend, side in (("simulator", most.first), ("defective", most.second)):
         assert runs.filter(pl.col("backend") == backend)[most.metric].mean() == pytest.approx(side.mean)
     # The same command has nothing left to do, and says which metric differs on which backend by how much.
-    written = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir() if file.name in ("points.csv", "found.toml")}
-    command = ["search", str(write(tmp_path / "it.toml", APART)), "--out", str(tmp_path / "again")]
+    written = {
+        file.name: file.read_bytes() for file in (tmp_path / "out").iterdir() if file.suffix in (".csv", ".toml", ".parquet")
+    }
+    command = ["search", str(write(tmp_path / "it.toml", APART)), "--out", str(tmp_path / "out")]
     command += [word for name in BOTH for word in ("--backend", name)]
     capsys.readouterr()
     assert status(command) == 0
-    assert {name: (tmp_path / "again" / name).read_bytes() for name in written} == written
+    assert [name for name in written if (tmp_path / "out" / name).read_bytes() != written[name]] == []
     said = capsys.readouterr().out
     assert f"{most.metric} differs by {most.times:.3g} times what counts as equal: simulator {most.first.mean:.4g}" in said
     assert "found.toml --backend simulator --backend defective" in said
