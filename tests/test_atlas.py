@@ -189,7 +189,7 @@ def test_a_check_stands_in_the_cell(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--landmark", "hom"], 'unknown landmark "hom", did you mean "home"?'),
+        (["--landmark", "homes"], 'unknown landmark "homes", did you mean "home"?'),
         (["--tcp", "cubik"], '--tcp: unknown congestion control "cubik", did you mean "cubic"?'),
         (["--tcp", "cbr"], 'unknown congestion control "cbr"'),
         (["--queue", "codle"], '--queue: unknown queue discipline "codle", did you mean "codel"?'),
