@@ -9,14 +9,11 @@ import tomli_w
 
 import lab_setting
 from made import atlas
-from sojourn.atlas import AXES, DISCIPLINES, TCPS, Landmark, Pair, available, load
+from sojourn.atlas import AXES, DISCIPLINES, TCPS, Landmark, available, load
 from sojourn.verdicts import Answer, definitions
 
 #: Where the page is, and the folder of its files.
 PLACE, FOLDER = "atlas-map.md", "atlas"
-
-#: Names that stand in a landmark's scenario for those of a pair.
-ANY = Pair("@tcp", "@queue", "@beside")
 
 #: A letter for each state of a verdict, and one for what was not asked.
 LETTERS = {str(Answer.HOLDS): "H", str(Answer.FAILS): "F", str(Answer.OPEN): "U"}
@@ -71,18 +68,19 @@ def _data(has_laboratory: bool) -> Mapping[str, Any]:
 
 def _landmark(landmark: Landmark) -> Mapping[str, Any]:
     """A landmark, with the scenarios of any pair; disciplines with parameters have their own."""
-    any_queues = {queue: Pair(ANY.tcp, queue, ANY.beside) for queue in landmark.disciplines} or {"": ANY}
-    templates = {queue: tomli_w.dumps(_anonymous(landmark.data(pair))) for queue, pair in any_queues.items()}
+    scenarios = {queue: _any(landmark, queue) for queue in DISCIPLINES if landmark.parameters(queue)} | {
+        "": _any(landmark, "@queue")
+    }
     return {
         **landmark.model_dump(include={"name", "title", "about", "source", "scaled"}),
-        "templates": templates,
-        "lab": None if landmark.disciplines else lab_setting.state(landmark.data(ANY)),
+        "templates": {queue: tomli_w.dumps(scenario) for queue, scenario in scenarios.items()},
+        "labs": {queue: lab_setting.state(scenario) for queue, scenario in scenarios.items()},
     }
 
 
-def _anonymous(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A scenario without the description, which names the pair."""
-    return {key: value for key, value in data.items() if key != "description"}
+def _any(landmark: Landmark, queue: str) -> Mapping[str, Any]:
+    """The scenario of any pair, in which these names stand for those of its algorithms."""
+    return {"name": f"{landmark.name}-@tcp-{queue}", **landmark.filled("@tcp", queue, "@beside")}
 
 
 def _cells(landmark: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -131,8 +131,8 @@
   const filled = (text, beside) =>
     text.replaceAll("@tcp", chosen.tcp).replaceAll("@queue", chosen.queue).replaceAll("@beside", beside === "cubic" ? "cubic" : chosen.tcp);
 
-  const laboratory = (here, beside) => {
-    const state = filled(JSON.stringify(here.lab), beside);
+  const laboratory = (setting, beside) => {
+    const state = filled(JSON.stringify(setting), beside);
     const text = btoa(String.fromCharCode(...new TextEncoder().encode(state)));
     return `laboratory.html#v2.${text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
   };
@@ -170,8 +170,9 @@
     box.append(make("p", {}, "Ask again:"), make("pre", {}, make("code", {}, `sojourn atlas ${narrowed} --out DIR`)));
     const text = filled(here.templates[chosen.queue] ?? here.templates[""], beside);
     box.append(make("details", {}, make("summary", {}, "The scenario, for sojourn run"), make("pre", {}, make("code", {}, text))));
-    if (here.lab && data.hasLaboratory) {
-      box.append(make("p", {}, make("a", { href: laboratory(here, beside) }, "Open it in the laboratory")));
+    const setting = here.labs[chosen.queue] ?? here.labs[""];
+    if (setting && data.hasLaboratory) {
+      box.append(make("p", {}, make("a", { href: laboratory(setting, beside) }, "Open it in the laboratory")));
     }
     return box;
   };

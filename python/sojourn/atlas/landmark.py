@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from sojourn import names
-from sojourn.atlas.pairs import BESIDE, Pair
+from sojourn.atlas.pairs import DEPLOYED, Pair
 from sojourn.errors import InputError
 from sojourn.runs import Cell
 from sojourn.scenario import from_data, read_toml
@@ -34,7 +34,7 @@ class Landmark(Table):
     scaled: str = ""
     #: The study of this repository that has its paper; empty if it is none's.
     study: str = ""
-    #: The parameters of the only disciplines that the paper has; all, with their defaults, if there is none.
+    #: The parameters of the only disciplines that the paper has; all, as they are deployed, if there is none.
     disciplines: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
     #: A scenario whose flows have ``tcp = "candidate"`` or ``"beside"``, and whose bottleneck has ``queue.name = "candidate"``.
     scenario: Mapping[str, Any] = Field(repr=False)
@@ -43,15 +43,21 @@ class Landmark(Table):
         """Whether the pair is asked about here."""
         return not self.disciplines or pair.queue in self.disciplines
 
+    def parameters(self, queue: str) -> Mapping[str, Any]:
+        """The parameters of a discipline here."""
+        return {**DEPLOYED.get(queue, {}), **self.disciplines.get(queue, {})}
+
     def data(self, pair: Pair) -> dict[str, Any]:
         """The scenario file of a pair here, as plain data."""
-        other = pair.tcp if pair.beside != BESIDE else BESIDE
-        flows = [{**flow, "tcp": {CANDIDATE: pair.tcp, OTHER: other}[flow["tcp"]]} for flow in self.scenario["flows"]]
-        filled: dict[str, Any] = _filled(
-            {**self.scenario, "flows": flows}, {"name": pair.queue, **self.disciplines.get(pair.queue, {})}
-        )
         said = f"{pair.tcp} behind {pair.queue}, {pair.beside}: {self.title.lower()}"
-        return {"name": f"{self.name}-{pair.tcp}-{pair.queue}-{pair.beside}", "description": said, **filled}
+        name = f"{self.name}-{pair.tcp}-{pair.queue}-{pair.beside}"
+        return {"name": name, "description": said, **self.filled(pair.tcp, pair.queue, pair.other)}
+
+    def filled(self, tcp: str, queue: str, other: str) -> dict[str, Any]:
+        """The scenario with the congestion control of the candidate, its discipline, and the congestion control beside it."""
+        flows = [{**flow, "tcp": {CANDIDATE: tcp, OTHER: other}[flow["tcp"]]} for flow in self.scenario["flows"]]
+        filled: dict[str, Any] = _filled({**self.scenario, "flows": flows}, {"name": queue, **self.parameters(queue)})
+        return filled
 
     def cell(self, pair: Pair, shared: Shared | None = None) -> Cell:
         """The cell of a pair.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sojourn import catalogue, names
 from sojourn.errors import InputError
@@ -11,6 +12,10 @@ TCPS = ("newreno", "cubic", "bbr", "bbr3", "prague", "dctcp", "vegas", "westwood
 
 #: Those that have report cards.
 DISCIPLINES = ("droptail", "red", "codel", "fq_codel", "pie", "fq_pie", "cake", "dualpi2", "sfq", "sfb", "choke", "ared")
+
+#: What those that are deployed do and the catalogue's defaults do not: Linux's FQ-CoDel marks unless it is told not to, CAKE and
+#: SFB always (net/sched/sch_fq_codel.c, fq_codel_init; sch_cake.c; sch_sfb.c).
+DEPLOYED: Mapping[str, Mapping[str, Any]] = {name: {"ecn": True} for name in ("fq_codel", "cake", "sfb")}
 
 #: The congestion control that half of the flows have which are not alone, and what it is called where all are alike.
 BESIDE, ALONE = "cubic", "alone"
@@ -31,6 +36,11 @@ class Pair:
     def axes(self) -> Mapping[str, str]:
         """The values of its axes."""
         return dict(zip(AXES, (self.tcp, self.queue, self.beside), strict=True))
+
+    @property
+    def other(self) -> str:
+        """The congestion control of the flows beside its own."""
+        return self.tcp if self.beside == ALONE else BESIDE
 
     @property
     def label(self) -> str:
