@@ -24,6 +24,18 @@ from sojourn.suite.contenders import Contender
 from sojourn.suite.design import ALONE, Kind, Question
 from sojourn.suite.judging import Answer, Verdict
 
+#: The sections of RFC 9743 that ask something of an algorithm, and those of RFC 7928 that ask something of a queue discipline.
+SECTIONS = {
+    "rfc9743": {
+        *("5.1.1", "5.1.2", "5.1.3", "5.1.4", "5.1.5", "5.2", "5.2.1", "5.2.2", "5.2.3", "5.3.1", "5.3.2"),
+        *("6.1", "6.2", "6.3", "6.4", "7.1", "7.2", "7.3", "7.4", "7.5", "7.6", "7.7", "7.8", "7.9", "7.10", "7.11", "8"),
+    },
+    "rfc7928": {
+        *("3.1", "4.3.1", "4.4", "4.5", "4.6", "5.1.1", "5.1.2", "5.2", "5.3", "5.4", "6.2", "7.2"),
+        *("8.1", "8.2.2", "8.2.4", "8.2.5", "8.2.6", "8.3", "9.1", "9.2", "10.2", "11.2", "12.2"),
+    },
+}
+
 NETWORK = {
     "senders": [{"name": "a", "rate": "1 Gbit/s", "delay": "1 ms"}],
     "receivers": [{"name": "b", "rate": "1 Gbit/s", "delay": "1 ms"}],
@@ -371,6 +383,14 @@ def test_the_cellular_link_is_that_of_the_examples() -> None:
         changes = question.set["network.dumbbell.bottleneck.changes"]
         assert [each["rate"] for each in changes] == [f"{mean:.1f} Mbit/s" for mean in means]
         assert [each["at"] for each in changes] == [f"{second} s" for second in range(60)]
+
+
+def test_sections_are_those_of_the_standards() -> None:
+    """Each question, and each of those for the author, names sections that the RFC's table of contents has."""
+    for name, known in SECTIONS.items():
+        loaded = library.load(name)
+        asked = [*(each.section for each in loaded.questions), *(each.section for each in loaded.asked)]
+        assert {section for each in asked for part in each.split(", ") for section in part.split(" to ")} <= known
 
 
 def test_suites_are_sound() -> None:
