@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 import tomli_w
+from jsonschema import Draft202012Validator
 
 import sojourn
 from conftest import Capture, complaint
@@ -370,6 +371,38 @@ def test_cards_of_several(tmp_path: Path, capsys: Capture) -> None:
     assert [card.candidate for card in made] == ["vegas", "cubic", "newreno"]
     assert status(["evaluate", "tcp", "vegas", *arguments, "--against", "cubic", "nosuch"]) == 2
     assert 'unknown congestion control "nosuch"' in complaint(capsys)
+
+
+def test_within_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The questions that come first are asked as far as they fit; one that is too long makes room for a shorter one behind it."""
+    monkeypatch.setattr("sojourn.api.evaluating._seconds", lambda *_: iter((10.0, 10.0, 4.0)))
+    planned = api.plan_evaluation("vegas", suite=suite(SHARE, USED, KEPT), budget=15)
+    assert [each.question.id for each in planned.asked] == ["share", "kept"]
+    assert [(each.id, each.why) for each in planned.left_out] == [("used", "about 10 s, more than is left of the budget")]
+    with pytest.raises(InputError, match="no question is left"):
+        api.plan_evaluation("vegas", suite=suite(SHARE, USED, KEPT), budget=3)
+
+
+def test_what_a_card_says_of_itself(tmp_path: Path, capsys: Capture) -> None:
+    """A card says that its conditions were drawn and that it is a quick one; its badge is one line; the schema is that of its JSON."""
+    rates = {"rate": {"key": "network.dumbbell.bottleneck.rate", "values": ["10 Mbit/s"]}}
+    drawn = {**SHARE, "axes": rates, "ranges": {"rate": "5 Mbit/s..10 Mbit/s"}, "quick": {"seeds": 2}}
+    own = tmp_path / "own.toml"
+    own.write_text(tomli_w.dumps(suite(drawn, USED)))
+    asked = ["evaluate", "tcp", "vegas", "--suite", str(own), "--quick", "--draw", "3", "--out", str(tmp_path / "results")]
+    assert status(asked) == 0
+    said = capsys.readouterr()
+    assert "1 question left out, --full asks all" in said.err
+    assert "vegas by nobody (quick), conditions drawn by seed 3, simulator" in said.out
+    assert "Not asked, not in the quick card: used." in said.out
+    assert status([*asked, "--badge"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"**vegas**, small (quick): 1 pass (Sojourn {_engine.version()})"
+    assert status(["schema", "card"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    assert status([*asked, "--json"]) == 0
+    card = json.loads(capsys.readouterr().out)
+    Draft202012Validator(schema).validate(card)
+    assert card["draw"] == 3
 
 
 def test_the_cellular_link_is_that_of_the_examples() -> None:
