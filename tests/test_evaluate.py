@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 import tomli_w
+from jsonschema import Draft202012Validator
 
 import sojourn
 from conftest import Capture, complaint
@@ -23,6 +24,18 @@ from sojourn.suite import contenders, judging, library
 from sojourn.suite.contenders import Contender
 from sojourn.suite.design import ALONE, Kind, Question
 from sojourn.suite.judging import Answer, Verdict
+
+#: The sections of RFC 9743 that ask something of an algorithm, and those of RFC 7928 that ask something of a queue discipline.
+SECTIONS = {
+    "rfc9743": {
+        *("5.1.1", "5.1.2", "5.1.3", "5.1.4", "5.1.5", "5.2", "5.2.1", "5.2.2", "5.2.3", "5.3.1", "5.3.2"),
+        *("6.1", "6.2", "6.3", "6.4", "7.1", "7.2", "7.3", "7.4", "7.5", "7.6", "7.7", "7.8", "7.9", "7.10", "7.11", "8"),
+    },
+    "rfc7928": {
+        *("3.1", "4.3.1", "4.4", "4.5", "4.6", "5.1.1", "5.1.2", "5.2", "5.3", "5.4", "6.2", "7.2"),
+        *("8.1", "8.2.2", "8.2.4", "8.2.5", "8.2.6", "8.3", "9.1", "9.2", "10.2", "11.2", "12.2"),
+    },
+}
 
 NETWORK = {
     "senders": [{"name": "a", "rate": "1 Gbit/s", "delay": "1 ms"}],
@@ -360,6 +373,38 @@ def test_cards_of_several(tmp_path: Path, capsys: Capture) -> None:
     assert 'unknown congestion control "nosuch"' in complaint(capsys)
 
 
+def test_within_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The questions that come first are asked as far as they fit; one that is too long makes room for a shorter one behind it."""
+    monkeypatch.setattr("sojourn.api.evaluating._seconds", lambda *_: iter((10.0, 10.0, 4.0)))
+    planned = api.plan_evaluation("vegas", suite=suite(SHARE, USED, KEPT), budget=15)
+    assert [each.question.id for each in planned.asked] == ["share", "kept"]
+    assert [(each.id, each.why) for each in planned.left_out] == [("used", "about 10 s, more than is left of the budget")]
+    with pytest.raises(InputError, match="no question is left"):
+        api.plan_evaluation("vegas", suite=suite(SHARE, USED, KEPT), budget=3)
+
+
+def test_what_a_card_says_of_itself(tmp_path: Path, capsys: Capture) -> None:
+    """A card says that its conditions were drawn and that it is a quick one; its badge is one line; the schema is that of its JSON."""
+    rates = {"rate": {"key": "network.dumbbell.bottleneck.rate", "values": ["10 Mbit/s"]}}
+    drawn = {**SHARE, "axes": rates, "ranges": {"rate": "5 Mbit/s..10 Mbit/s"}, "quick": {"seeds": 2}}
+    own = tmp_path / "own.toml"
+    own.write_text(tomli_w.dumps(suite(drawn, USED)))
+    asked = ["evaluate", "tcp", "vegas", "--suite", str(own), "--quick", "--draw", "3", "--out", str(tmp_path / "results")]
+    assert status(asked) == 0
+    said = capsys.readouterr()
+    assert "1 question left out, --full asks all" in said.err
+    assert "vegas by nobody (quick), conditions drawn by seed 3, simulator" in said.out
+    assert "Not asked, not in the quick card: used." in said.out
+    assert status([*asked, "--badge"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"**vegas**, small (quick): 1 pass (Sojourn {_engine.version()})"
+    assert status(["schema", "card"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    assert status([*asked, "--json"]) == 0
+    card = json.loads(capsys.readouterr().out)
+    Draft202012Validator(schema).validate(card)
+    assert card["draw"] == 3
+
+
 def test_the_cellular_link_is_that_of_the_examples() -> None:
     """The rates of the questions radio and radio-delay are the means of each second of examples/cellular.csv."""
     rates = pl.read_csv(Path("examples/cellular.csv")).filter(pl.col("time_s") < 60)
@@ -371,6 +416,14 @@ def test_the_cellular_link_is_that_of_the_examples() -> None:
         changes = question.set["network.dumbbell.bottleneck.changes"]
         assert [each["rate"] for each in changes] == [f"{mean:.1f} Mbit/s" for mean in means]
         assert [each["at"] for each in changes] == [f"{second} s" for second in range(60)]
+
+
+def test_sections_are_those_of_the_standards() -> None:
+    """Each question, and each of those for the author, names sections that the RFC's table of contents has."""
+    for name, known in SECTIONS.items():
+        loaded = library.load(name)
+        asked = [*(each.section for each in loaded.questions), *(each.section for each in loaded.asked)]
+        assert {section for each in asked for part in each.split(", ") for section in part.split(" to ")} <= known
 
 
 def test_suites_are_sound() -> None:

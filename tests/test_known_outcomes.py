@@ -129,3 +129,13 @@ def test_prague_takes_a_queue_that_marks() -> None:
     mended = taken(mean(found(asked("prague", "l4s"), victim="cubic")))
     # The queue of CUBIC waits 15 ms, on a path of 40 ms, and a rate is a window by the round-trip time.
     assert mended < 2
+
+
+@pytest.mark.long
+def test_only_delay_tells_of_concealed_losses() -> None:
+    """A sender whose receiver acknowledges what was lost goes on until most of what it sends is lost, whether it goes by losses
+    or by the rate of acknowledgements (Savage et al., ACM CCR 29(5), 1999). Vegas sees the queue (Brakmo and Peterson 1995).
+    """
+    assert asked("newreno", "misbehaving-receiver").verdict is Verdict.CONCERN
+    assert asked("bbr", "misbehaving-receiver").verdict is Verdict.CONCERN
+    assert asked("vegas", "misbehaving-receiver").verdict is Verdict.PASS

@@ -1,5 +1,7 @@
 """What is known of queue disciplines comes out of the questions of the suite rfc7928, under its own conditions and seeds."""
 
+from pathlib import Path
+
 import pytest
 
 import sojourn
@@ -8,8 +10,11 @@ from sojourn.suite import library
 from sojourn.suite.card import Row
 from sojourn.suite.judging import Verdict
 
+#: A discipline that is broken on purpose.
+SWINGS = Path(__file__).parent / "data" / "broken" / "queues" / "swings.py"
 
-def asked(candidate: str, question: str) -> Row:
+
+def asked(candidate: str | Path, question: str) -> Row:
     """Returns what a candidate's card says of a question, all its conditions and seeds included."""
     suite = library.load("rfc7928")
     alone = suite.model_copy(update={"questions": [each for each in suite.questions if each.id == question]})
@@ -102,3 +107,24 @@ def test_pie_drops_of_bursts_behind_others() -> None:
     assert found.candidate is not None
     assert found.candidate.low is not None
     assert found.candidate.low > 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("question", ["stability", "varying-load"])
+def test_a_queue_that_swings_is_told(question: str) -> None:
+    """What admits few packets for four seconds and all in the next four varies more than CoDel and PIE do under any load."""
+    row = asked(SWINGS, question)
+    assert [each.verdict for each in row.findings] == [Verdict.CONCERN] * len(row.findings)
+
+
+@pytest.mark.long
+def test_whose_drops_favour_small_packets() -> None:
+    """RED in byte mode, its default in ns-2, drops packets in proportion to their size, against the advice of RFC 7141 section
+    2.2. CoDel drops by the clock, and small packets pass in a shorter time. PIE drops each with the same probability (RFC 8033
+    section 4.1).
+    """
+    values = asked("red", "packet-sizes").values
+    small, large = ([float(each) for each in values[f"{name}_loss_pct"]] for name in ("small", "large"))
+    assert sum(large) / sum(small) == pytest.approx(3, rel=0.3)
+    assert asked("codel", "packet-sizes").verdict is Verdict.CONCERN
+    assert asked("pie", "packet-sizes").verdict is Verdict.PASS
