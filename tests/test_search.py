@@ -3,7 +3,7 @@
 import math
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,9 @@ from sojourn.backends.simulator import Simulator
 from sojourn.cli.commands import BAD_INPUT, status
 from sojourn.exploration.disagreement import METRICS, Disagreement, Pair, differences
 from sojourn.exploration.hunt import RUNGS, SEEDS, Budget
+from sojourn.exploration.proposing import Evenly, Learning, Proposer
 from sojourn.exploration.space import Space, amount_of
+from sojourn.exploration.surrogate import Surrogate
 from sojourn.specification import RunSpecification
 from sojourn.units import DURATION
 
@@ -203,6 +205,60 @@ def test_a_search_finds_a_known_corner_and_shrinks_what_makes_no_difference() ->
     assert found.confirmed is not None
     assert found.confirmed.mean > middle + 0.7 * (best - middle)
     assert len(str(found.shrunk.point["rate"])) <= len(str(found.best.point["rate"]))
+
+
+def _hill(place: Sequence[float]) -> float:
+    """A value that is largest, 0, in one place."""
+    return -sum((share - top) ** 2 for share, top in zip(place, (0.3, 0.8), strict=True))
+
+
+def test_a_model_of_what_was_seen_proposes_where_a_hill_has_its_top_and_not_the_same_place_twice() -> None:
+    space = Space.of(scenario({name: SPACE[name] for name in ("rate", "calls")}), "here")
+    seen = [[(row + 0.5) / 5, (column + 0.5) / 5] for row in range(5) for column in range(5)]
+    model = Surrogate(space.dimensions, seen, [_hill(place) for place in seen])
+    places = [[row / 40, column / 40] for row in range(41) for column in range(41)]
+    # The largest value that was seen is 0.02 below the top.
+    assert _hill(places[model.ranked(places)[0]]) > -0.01
+    chosen = model.chosen(places, 6)
+    assert len(set(chosen)) == 6
+    assert all(_hill(places[index]) > -0.1 for index in chosen)
+
+
+def test_a_proposer_learns_where_a_hill_is_and_chance_does_not() -> None:
+    """The exact top is known: the distance from it is what another method can be held to."""
+    space = Space.of(scenario({name: SPACE[name] for name in ("rate", "calls")}), "here")
+
+    def reached(proposer: Proposer) -> float:
+        best = -math.inf
+        for _ in range(5):
+            places = proposer.ask()
+            values = [_hill(place) for place in places]
+            proposer.tell([[[value]] for value in values])
+            best = max(best, *values)
+        return best
+
+    def allows(places: Sequence[Sequence[float]]) -> list[bool]:
+        return [True] * len(places)
+
+    for seed in range(3):
+        learnt = reached(Learning(space.dimensions, allows, list, seed, 8))
+        assert learnt > -1e-4
+        assert learnt > reached(Evenly(space.dimensions, allows, seed))
+
+
+def test_a_front_is_learnt_from_end_to_end() -> None:
+    """Two hills at the ends of a line trade for each other along it, and nowhere else (the segment between the tops)."""
+    space = Space.of(scenario({name: SPACE[name] for name in ("rate", "calls")}), "here")
+    tops = (0.2, 0.5), (0.8, 0.5)
+    proposer = Learning(space.dimensions, lambda places: [True] * len(places), list, 0, 8, aims=2)
+    near = list[float]()
+    for _ in range(8):
+        places = proposer.ask()
+        proposer.tell([[[-math.dist(place, top)] for top in tops] for place in places])
+        near += [x for x, y in places if abs(y - 0.5) < 0.03]
+    # Every third of the segment has been looked at.
+    for third in range(3):
+        assert any(0.2 + 0.2 * third <= x <= 0.4 + 0.2 * third for x in near)
 
 
 def test_a_search_depends_on_its_seed_and_not_on_how_many_runs_are_made_at_once(tmp_path: Path) -> None:

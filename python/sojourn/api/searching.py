@@ -17,7 +17,7 @@ from sojourn.exploration.aim import Aim, Sought, Values
 from sojourn.exploration.disagreement import DISAGREEMENT, Difference, Disagreement, differences
 from sojourn.exploration.finding import Finding
 from sojourn.exploration.hunt import LEAST_RUNS, LEAST_RUNS_OF_TWO, RUNGS, SEARCHING, SEEDS, Budget, Hunt, Purse, Trial
-from sojourn.exploration.proposing import Evenly, Evolving, Proposer, Trading
+from sojourn.exploration.proposing import Evenly, Learning, Proposer
 from sojourn.exploration.running import Runner
 from sojourn.exploration.shrinking import Shrinker
 from sojourn.exploration.space import Space
@@ -34,13 +34,13 @@ BUDGET = "200 runs"
 BUDGET_OF_TWO = "1200 runs"
 
 #: Points of the first generation: a fifth of a small budget, and no more than this.
-FIRST = 24
+FIRST = 16
 
 #: The scenario of a finding in a directory of results, and all points that were tried.
 FOUND, POINTS = "found.toml", "points.csv"
 
 #: Who may propose: the optimiser, or chance, which it must be better than.
-PROPOSERS = ("evolving", "evenly")
+PROPOSERS = ("learning", "evenly")
 
 
 def search(
@@ -56,7 +56,7 @@ def search(
     jobs: int | None = None,
     backend: str | Backend | Sequence[str | Backend] = backends.DEFAULT,
     cluster: str | None = None,
-    proposer: str = "evolving",
+    proposer: str = "learning",
     observer: Observer | None = None,
     progress: Callable[[Hunt], None] = lambda _: None,
 ) -> Finding:
@@ -75,7 +75,7 @@ def search(
         jobs: how many runs at once; as many as there are cores unless given. The search is the same for any number.
         backend: what carries out the runs; the two backends that are compared in a search for their disagreement.
         cluster: the address of a Dask scheduler whose workers make the runs.
-        proposer: ``"evolving"``, or ``"evenly"`` for points by chance, to compare with.
+        proposer: ``"learning"``, or ``"evenly"`` for points by chance, to compare with.
         observer: what looks on.
         progress: called after each generation.
 
@@ -179,13 +179,18 @@ def _aims(space: Space, maximise: str | None, minimise: str | None, pareto: Sequ
 
 def _proposer(name: str, space: Space, aims: int, seed: int, first: int) -> Proposer:
     def allows(places: Sequence[Sequence[float]]) -> list[bool]:
+        if not space.searched.conditions:
+            return [True] * len(places)
         return space.allows([space.at(place) for place in places])
+
+    def settle(place: Sequence[float]) -> list[float]:
+        return space.shares(space.at(place))
 
     if name == "evenly":
         return Evenly(space.dimensions, allows, seed)
-    if name != "evolving":
+    if name != "learning":
         raise InputError(f'proposer: "{name}" is none of {", ".join(PROPOSERS)}')
-    return Trading(space.dimensions, allows, seed) if aims > 1 else Evolving(space.dimensions, allows, seed, first)
+    return Learning(space.dimensions, allows, settle, seed, first, aims)
 
 
 def _store(

@@ -16,7 +16,7 @@ from typing import Self
 from sojourn.errors import InputError
 from sojourn.exploration.aim import Sought, Values
 from sojourn.exploration.disagreement import Disagreement
-from sojourn.exploration.proposing import Proposer
+from sojourn.exploration.proposing import Proposer, Worth
 from sojourn.exploration.running import Runner
 from sojourn.exploration.space import Point, Space
 
@@ -159,12 +159,19 @@ class Hunt:
             if paid < len(new):
                 return
             stale = stale + 1 if not new else 0
-            self.proposer.tell([self.worth(self.trials[self._name(point)]) for point in points])
+            self.proposer.tell([self._of_seeds(self.trials[self._name(point)]) for point in points])
 
     def worth(self, trial: Trial) -> list[float]:
         """What a point is worth for each aim: more is better."""
         means = [trial.mean(aim) for aim in range(len(self.aims))]
         return [-math.inf if mean is None else aim.sign * mean for mean, aim in zip(means, self.aims, strict=True)]
+
+    def _of_seeds(self, trial: Trial) -> Worth:
+        """What each seed of a point is worth for each aim; nothing at all where it has no value."""
+        return [
+            [-math.inf if value is None else aim.sign * value for value in aim.told(values)] or [-math.inf]
+            for aim, values in zip(self.aims, trial.values or [[] for _ in self.aims], strict=True)
+        ]
 
     def is_better(self, trial: Trial, than: Trial | None) -> bool:
         """Whether a point is worth more than another by the first aim."""
