@@ -139,6 +139,25 @@ class Hunt:
     #: All points that were tried, in order, by what they are called.
     trials: dict[tuple[str, ...], Trial] = field(default_factory=dict)
     best: Trial | None = None
+    #: What the file itself has, which takes part in a front.
+    own: Trial | None = None
+
+    def try_own(self) -> None:
+        """Tries the point that the file itself has with all seeds, if it is one of the space."""
+        point = self.space.own()
+        if point is not None:
+            trial = Trial(point, self.aims)
+            if self.evaluate([trial], max(RUNGS)):
+                self.own = self.trials[self._name(point)] = trial
+
+    def beside(self, trial: Trial) -> list[float]:
+        """Of each of two aims, the best value of points that are no worse than a point by the other."""
+        mine = self.worth(trial)
+        others = [self.worth(other) for other in [trial, *self.front()]]
+        return [
+            aim.sign * max(other[here] for other in others if other[1 - here] >= mine[1 - here])
+            for here, aim in enumerate(self.aims)
+        ]
 
     @property
     def first_seeds(self) -> int:
@@ -198,10 +217,7 @@ class Hunt:
     def _choose(self, trials: Sequence[Trial]) -> None:
         """Gives more seeds to what looks best: by one aim what is better than the best so far, by two all of the front."""
         if len(self.aims) > 1:
-            for rung in RUNGS[1:]:
-                for trial in self.front():
-                    if trial.seeds < rung and not trial.repeated and not self.evaluate([trial], rung):
-                        return
+            self.settle_front()
             return
         for trial in sorted(trials, key=lambda trial: -self.worth(trial)[0]):
             for rung in RUNGS:
@@ -212,6 +228,13 @@ class Hunt:
             else:
                 if self.is_better(trial, self.best):
                     self.best = trial
+
+    def settle_front(self) -> None:
+        """Gives the points of the front all their seeds, as far as the budget goes."""
+        for rung in RUNGS[1:]:
+            while short := [trial for trial in self.front() if trial.seeds < rung and not trial.repeated]:
+                if not self.evaluate(short[:1], rung):
+                    return
 
     def front(self) -> list[Trial]:
         """The points than which no other is better by all aims, sorted by the first."""
