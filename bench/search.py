@@ -6,39 +6,56 @@ was better, and the medians of what both found.
 """
 
 import argparse
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 
 import sojourn
-from sojourn.exploration.finding import Finding
+from sojourn.api.searching import PROPOSERS
+from sojourn.exploration.hunt import Hunt
 
-TARGETS = sorted(Path(__file__).parent.parent.glob("examples/search/*.toml"))
+#: Fronts have no best point to compare.
+TARGETS = [
+    file for file in sorted(Path(__file__).parent.parent.glob("examples/search/*.toml")) if "\npareto" not in file.read_text()
+]
 
 
-def found(of: Finding) -> float:
+class Over(Exception):
+    """The search is over: what would follow shrinks what it has found, and confirms it."""
+
+
+def found(target: Path, budget: str, seed: int, jobs: int | None, proposer: str) -> float:
     """The mean of the best point, of which more is better."""
-    mean = None if of.best is None else of.best.mean()
-    return float("-inf") if mean is None else of.aims[0].sign * mean
+    best = float("-inf")
+
+    def look(hunt: Hunt) -> None:
+        nonlocal best
+        mean = None if hunt.best is None else hunt.best.mean()
+        best = best if mean is None else hunt.aims[0].sign * mean
+        if hunt.purse.spent >= hunt.purse.runs:
+            raise Over
+
+    with suppress(Over):
+        sojourn.search(target, budget=budget, seed=seed, jobs=jobs, proposer=proposer, progress=look)
+    return best
 
 
 def main() -> None:
     """Prints a line a target."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--budget", default="150 runs")
+    parser.add_argument("--first", type=int, default=0, help="the first seed of the search")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--jobs", type=int)
     parser.add_argument("targets", nargs="*", type=Path, default=TARGETS)
     given = parser.parse_args()
     for target in given.targets:
-        by = {
-            proposer: [
-                found(sojourn.search(target, budget=given.budget, seed=seed, jobs=given.jobs, proposer=proposer))
-                for seed in range(given.seeds)
-            ]
-            for proposer in ("evolving", "evenly")
-        }
-        better = sum(ours > theirs for ours, theirs in zip(by["evolving"], by["evenly"], strict=True))
-        ours, theirs = (abs(median(each)) for each in by.values())
+        both = [
+            [found(target, given.budget, given.first + seed, given.jobs, proposer) for proposer in PROPOSERS]
+            for seed in range(given.seeds)
+        ]
+        better = sum(ours > theirs for ours, theirs in both)
+        ours, theirs = (abs(median(each)) for each in zip(*both, strict=True))
         print(f"{target.stem}: better in {better} of {given.seeds} seeds, median {ours:.4g}, by chance {theirs:.4g}", flush=True)
 
 

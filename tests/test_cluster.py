@@ -217,3 +217,17 @@ def test_card_without_its_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert said.out == ""
     assert said.err.splitlines()[-1].startswith("sojourn: --cluster tcp://127.0.0.1:9: cannot reach a scheduler")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.long
+def test_a_search_on_a_cluster_has_the_same_bytes(scheduler: distributed.LocalCluster, tmp_path: Path) -> None:
+    """What a search proposes next depends on values, and not on where or in which order the runs were made."""
+    told = {
+        **scenario_data(),
+        "search": {"space": {"duration": {"range": "2 s..6 s"}}, "maximise": "drop_pct", "budget": "60 runs"},
+    }
+    sojourn.search(told, out=tmp_path / "here")
+    sojourn.search(told, out=tmp_path / "there", cluster=scheduler.scheduler_address)
+    assert parquet(tmp_path / "there") == parquet(tmp_path / "here")
+    for name in ("points.csv", "found.toml"):
+        assert (tmp_path / "there" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()

@@ -3,7 +3,7 @@
 import math
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sojourn
+from own_files import needs_compiler
 from sojourn import backends
 from sojourn.backends.identity import Identity
 from sojourn.backends.result import RunResult
@@ -20,9 +21,14 @@ from sojourn.backends.simulator import Simulator
 from sojourn.cli.commands import BAD_INPUT, status
 from sojourn.exploration.disagreement import METRICS, Disagreement, Pair, differences
 from sojourn.exploration.hunt import RUNGS, SEEDS, Budget
+from sojourn.exploration.proposing import Evenly, Learning, Proposer
 from sojourn.exploration.space import Space, amount_of
+from sojourn.exploration.surrogate import Surrogate
 from sojourn.specification import RunSpecification
+from sojourn.statistics import estimate
 from sojourn.units import DURATION
+
+EXAMPLES = Path(__file__).parent.parent / "examples" / "search"
 
 BASE: dict[str, Any] = {
     "name": "searched",
@@ -205,6 +211,60 @@ def test_a_search_finds_a_known_corner_and_shrinks_what_makes_no_difference() ->
     assert len(str(found.shrunk.point["rate"])) <= len(str(found.best.point["rate"]))
 
 
+def _hill(place: Sequence[float]) -> float:
+    """A value that is largest, 0, in one place."""
+    return -sum((share - top) ** 2 for share, top in zip(place, (0.3, 0.8), strict=True))
+
+
+def test_a_model_of_what_was_seen_proposes_where_a_hill_has_its_top_and_not_the_same_place_twice() -> None:
+    space = Space.of(scenario({name: SPACE[name] for name in ("rate", "calls")}), "here")
+    seen = [[(row + 0.5) / 5, (column + 0.5) / 5] for row in range(5) for column in range(5)]
+    model = Surrogate(space.dimensions, seen, [_hill(place) for place in seen])
+    places = [[row / 40, column / 40] for row in range(41) for column in range(41)]
+    # The largest value that was seen is 0.02 below the top.
+    assert _hill(places[model.ranked(places)[0]]) > -0.01
+    chosen = model.chosen(places, 6)
+    assert len(set(chosen)) == 6
+    assert all(_hill(places[index]) > -0.1 for index in chosen)
+
+
+def test_a_proposer_learns_where_a_hill_is_and_chance_does_not() -> None:
+    """The exact top is known: the distance from it is what another method can be held to."""
+    space = Space.of(scenario({name: SPACE[name] for name in ("rate", "calls")}), "here")
+
+    def reached(proposer: Proposer) -> float:
+        best = -math.inf
+        for _ in range(5):
+            places = proposer.ask()
+            values = [_hill(place) for place in places]
+            proposer.tell([[[value]] for value in values])
+            best = max(best, *values)
+        return best
+
+    def allows(places: Sequence[Sequence[float]]) -> list[bool]:
+        return [True] * len(places)
+
+    for seed in range(3):
+        learnt = reached(Learning(space.dimensions, allows, list, seed, 8))
+        assert learnt > -1e-4
+        assert learnt > reached(Evenly(space.dimensions, allows, seed))
+
+
+def test_a_front_is_learnt_from_end_to_end() -> None:
+    """Two hills at the ends of a line trade for each other along it, and nowhere else (the segment between the tops)."""
+    space = Space.of(scenario({name: SPACE[name] for name in ("rate", "calls")}), "here")
+    tops = (0.2, 0.5), (0.8, 0.5)
+    proposer = Learning(space.dimensions, lambda places: [True] * len(places), list, 0, 8, aims=2)
+    near = list[float]()
+    for _ in range(8):
+        places = proposer.ask()
+        proposer.tell([[[-math.dist(place, top)] for top in tops] for place in places])
+        near += [x for x, y in places if abs(y - 0.5) < 0.03]
+    # Every third of the segment has been looked at.
+    for third in range(3):
+        assert any(0.2 + 0.2 * third <= x <= 0.4 + 0.2 * third for x in near)
+
+
 def test_a_search_depends_on_its_seed_and_not_on_how_many_runs_are_made_at_once(tmp_path: Path) -> None:
     one = sojourn.search(DELAY, jobs=1, out=tmp_path / "one")
     three = sojourn.search(DELAY, jobs=3, out=tmp_path / "three")
@@ -260,7 +320,26 @@ def test_a_front_has_no_point_that_another_is_better_than() -> None:
     every = found.points.select("sojourn_mean_s", "total_mbps").rows()
     for delay, rate in front:
         assert not any(other < delay and more > rate for other, more in every)
-    assert set(found.front["seeds"]) <= set(RUNGS)
+    # What is left of the budget gives the points of the front more seeds.
+    assert set(found.front["seeds"]) <= {*RUNGS[1:]}
+
+
+def test_a_front_says_where_what_the_file_has_stands_and_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With more room less is dropped and packets wait longer: the file's own limit trades one for the other as any does."""
+    limit = {"limit": {"key": f"{BOTTLENECK}.queue.limit", "range": "10 packets..100 packets"}}
+    file = write(tmp_path / "it.toml", scenario(limit, pareto=["sojourn_mean_s", "drop_pct"], budget="60 runs"))
+    assert status(["search", str(file), "--out", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().out
+    assert "The file has limit 50 packets: sojourn_mean_s" in said
+    assert "in the front" in said
+    drawn = (tmp_path / "out" / "front.svg").read_text()
+    assert "the file&#x27;s own" in drawn or "the file's own" in drawn
+    assert "Mean sojourn time" in drawn
+    # A point out of the space is none of it.
+    elsewhere = {"limit": {**limit["limit"], "range": "60 packets..100 packets"}}
+    assert Space.of(scenario(limit), "here").own() == {"limit": "50 packets"}
+    assert Space.of(scenario(elsewhere), "here").own() is None
+    assert Space.of(scenario(limit, conditions=['"limit" < 40']), "here").own() is None
 
 
 def test_other_commands_leave_the_space_alone(tmp_path: Path) -> None:
@@ -424,3 +503,47 @@ def test_backends_differ_by_the_nearer_end_of_the_interval_of_their_difference()
     assert differences([Pair(1.0, of(one), of(4.0)) for one in (0.0, 5.0, 20.0)])[0].times == 0
     assert differences([Pair(1.0, of(9.0), of(None)) for _ in range(3)]) == []
     assert Disagreement().mean([]) is None
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "shortest", "longest"), [("low-rate-attack", 0.95, 1.3), ("low-rate-linux", 0.2, 0.25)])
+def test_bursts_that_take_most_have_the_period_of_the_minimum_timeout(name: str, shortest: float, longest: float) -> None:
+    """1 s by RFC 6298, and on Linux 200 ms above a smoothed round trip of a few ms (Kuzmanovic and Knightly 2003, section 3)."""
+    found = sojourn.search(EXAMPLES / f"{name}.toml")
+    assert found.best is not None
+    burst, pause = (amount_of(found.best.point[part]) for part in ("burst", "pause"))
+    assert shortest <= burst + pause <= longest  # type: ignore[operator]
+
+
+@pytest.mark.long
+@needs_compiler
+def test_the_overflow_of_a_copy_is_found_where_the_product_does_not_fit() -> None:
+    """The window that the copy would share, times the round trip, is above 2^32 bytes times microseconds."""
+    found = sojourn.search(EXAMPLES / "overflow.toml")
+    assert found.shrunk is not None
+    assert found.confirmed is not None
+    point = found.shrunk.point
+    rate, buffer = (amount_of(point[name]) for name in ("rate", "buffer"))
+    round_trip = 2 * (amount_of(point["delay"]) + 0.001) * (1 + buffer)  # type: ignore[operator]
+    assert rate / 8 * round_trip * round_trip * 1e6 > 2**32  # type: ignore[operator]
+    # Sound copies share by halves; by luck a search finds 0.8.
+    assert found.confirmed.high is not None
+    assert found.confirmed.high < 0.5
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["codel-datacentre", "pie-target", "red-thresholds"])
+def test_published_tunings_are_in_the_front_that_is_found(name: str, tmp_path: Path) -> None:
+    """No other tuning that the search has tried is better by both by more than the runs differ from seed to seed.
+
+    The tunings: RFC 8289 section 4 (about the longest round trip, and 5 % of it), RFC 8033 section 5.1, Floyd 1997.
+    """
+    found = sojourn.search(EXAMPLES / f"{name}.toml", out=tmp_path)
+    assert found.own is not None
+    assert found.beside is not None
+    for aim, best in enumerate(found.beside):
+        own = estimate([value for value in found.own.values[aim] if value is not None])
+        assert own.low is not None
+        assert own.high is not None
+        assert own.low <= best <= own.high or best == found.own.mean(aim)
+    assert (tmp_path / "front.svg").read_text().startswith("<svg")

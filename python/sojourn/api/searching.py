@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
@@ -17,7 +17,7 @@ from sojourn.exploration.aim import Aim, Sought, Values
 from sojourn.exploration.disagreement import DISAGREEMENT, Difference, Disagreement, differences
 from sojourn.exploration.finding import Finding
 from sojourn.exploration.hunt import LEAST_RUNS, LEAST_RUNS_OF_TWO, RUNGS, SEARCHING, SEEDS, Budget, Hunt, Purse, Trial
-from sojourn.exploration.proposing import Evenly, Evolving, Proposer, Trading
+from sojourn.exploration.proposing import Evenly, Learning, Proposer
 from sojourn.exploration.running import Runner
 from sojourn.exploration.shrinking import Shrinker
 from sojourn.exploration.space import Space
@@ -27,6 +27,9 @@ from sojourn.runs import called
 from sojourn.statistics import Estimate, estimate
 from sojourn.store import Provenance, Store, write_whole
 
+if TYPE_CHECKING:
+    from sojourn.figures import Chart
+
 #: The budget of a search that is given none.
 BUDGET = "200 runs"
 
@@ -34,13 +37,13 @@ BUDGET = "200 runs"
 BUDGET_OF_TWO = "1200 runs"
 
 #: Points of the first generation: a fifth of a small budget, and no more than this.
-FIRST = 24
+FIRST = 16
 
-#: The scenario of a finding in a directory of results, and all points that were tried.
-FOUND, POINTS = "found.toml", "points.csv"
+#: The scenario of a finding in a directory of results, all points that were tried, and the picture of a front.
+FOUND, POINTS, FRONT = "found.toml", "points.csv", "front.svg"
 
 #: Who may propose: the optimiser, or chance, which it must be better than.
-PROPOSERS = ("evolving", "evenly")
+PROPOSERS = ("learning", "evenly")
 
 
 def search(
@@ -56,7 +59,7 @@ def search(
     jobs: int | None = None,
     backend: str | Backend | Sequence[str | Backend] = backends.DEFAULT,
     cluster: str | None = None,
-    proposer: str = "evolving",
+    proposer: str = "learning",
     observer: Observer | None = None,
     progress: Callable[[Hunt], None] = lambda _: None,
 ) -> Finding:
@@ -75,7 +78,7 @@ def search(
         jobs: how many runs at once; as many as there are cores unless given. The search is the same for any number.
         backend: what carries out the runs; the two backends that are compared in a search for their disagreement.
         cluster: the address of a Dask scheduler whose workers make the runs.
-        proposer: ``"evolving"``, or ``"evenly"`` for points by chance, to compare with.
+        proposer: ``"learning"``, or ``"evenly"`` for points by chance, to compare with.
         observer: what looks on.
         progress: called after each generation.
 
@@ -109,8 +112,12 @@ def search(
         runner = Runner(space, aims, carriers, store, jobs, elsewhere, _Quiet(looking))
         hunt = Hunt(space, aims, runner, proposes, Purse(limit, len(carriers)), progress)
         hunt.purse.open(SEARCHING)
+        if len(aims) > 1:
+            hunt.try_own()
         hunt.go()
         hunt.purse.open(1.0)
+        if len(aims) > 1:
+            hunt.settle_front()
         shrunk = Shrinker(hunt, first).go() if len(aims) == 1 else None
         confirmed = None if shrunk is None else _confirmed(runner, shrunk)
     trials = list(hunt.trials.values())
@@ -125,6 +132,8 @@ def search(
         shrunk,
         *_estimated(aims[0], confirmed),
         finding.table(hunt, hunt.front(), made_by) if len(aims) > 1 else None,
+        hunt.own,
+        None if hunt.own is None else hunt.beside(hunt.own),
         runner.problems[0] if runner.problems else None,
         None if out is None or shrunk is None else Path(out) / FOUND,
     )
@@ -179,13 +188,18 @@ def _aims(space: Space, maximise: str | None, minimise: str | None, pareto: Sequ
 
 def _proposer(name: str, space: Space, aims: int, seed: int, first: int) -> Proposer:
     def allows(places: Sequence[Sequence[float]]) -> list[bool]:
+        if not space.searched.conditions:
+            return [True] * len(places)
         return space.allows([space.at(place) for place in places])
+
+    def settle(place: Sequence[float]) -> list[float]:
+        return space.shares(space.at(place))
 
     if name == "evenly":
         return Evenly(space.dimensions, allows, seed)
-    if name != "evolving":
+    if name != "learning":
         raise InputError(f'proposer: "{name}" is none of {", ".join(PROPOSERS)}')
-    return Trading(space.dimensions, allows, seed) if aims > 1 else Evolving(space.dimensions, allows, seed, first)
+    return Learning(space.dimensions, allows, settle, seed, first, aims)
 
 
 def _store(
@@ -239,9 +253,28 @@ def _estimated(aim: Sought, confirmed: Values | None) -> tuple[Estimate | None, 
     return (estimate(known) if known else None), ()
 
 
+def chart_of(found: Finding) -> "Chart":
+    """A chart of a front: all points that were tried, those of the front, and what the file itself has.
+
+    Raises:
+        InputError: the search was not for a front.
+    """
+    if found.front is None:
+        raise InputError("a chart of a front: the search was not for one; give pareto two metrics")
+    from sojourn.figures import tried  # loads Altair
+
+    own = None if found.own is None else [found.own.mean(aim) for aim in range(2)]
+    columns = [finding.value_column(found.aims, aim) for aim in range(2)]
+    return tried.front(found.points, found.front, columns, own, found.space.name)
+
+
 def _write(found: Finding, out: Path, first_seed: int) -> None:
     """Writes all points, and the scenario of the finding."""
     write_whole(out / POINTS, lambda path: found.points.write_csv(path))
+    if found.front is not None:
+        from sojourn.figures import save
+
+        save(chart_of(found), out / FRONT, "svg")
     if found.shrunk is None or found.file is None:
         return
     (aim,) = found.aims

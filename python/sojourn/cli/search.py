@@ -28,7 +28,7 @@ from sojourn.cli.options import (
 if TYPE_CHECKING:
     from sojourn.exploration.disagreement import Difference
     from sojourn.exploration.finding import Finding
-    from sojourn.exploration.hunt import Hunt
+    from sojourn.exploration.hunt import Hunt, Trial
 
 #: The best points that the table shows.
 SHOWN = 10
@@ -120,13 +120,15 @@ def command(
 
 
 def _show(found: "Finding", out: Path | None, form: Form) -> None:
-    from sojourn.api import POINTS
+    from sojourn.api import FRONT, POINTS
     from sojourn.exploration.finding import value_column
     from sojourn.exploration.hunt import RUNGS, SEEDS
     from sojourn.table.frame import of_frame
 
     if found.front is not None:
         put(of_frame("front", found.front, None), form)
+        if found.own is not None and found.beside is not None:
+            _show_own(found, found.own, found.beside, form)
     else:
         column = value_column(found.aims, 0)
         ranked = found.points.filter(found.points[column].is_not_null()).sort(
@@ -137,7 +139,11 @@ def _show(found: "Finding", out: Path | None, form: Form) -> None:
         more = f"; the first problem: {found.problem}" if found.problem else ""
         say(f"{found.valueless} of {found.points.height} points have no value{more}", form)
     if out is not None:
-        say(f"All points are in {out / POINTS}", form)
+        say(
+            f"All points are in {out / POINTS}"
+            + (f", a picture of the front in {out / FRONT}" if found.front is not None else ""),
+            form,
+        )
     if found.front is None and found.best is None:
         say("Nothing was found: no point has a value on most of its seeds", form)
     if found.best is not None and found.shrunk is not None:
@@ -170,6 +176,24 @@ def _told(difference: "Difference", backends: Sequence[str]) -> str:
     sides = zip(backends, (difference.first, difference.second), strict=True)
     told = ", ".join(f"{name} {side.mean:.4g} (95 % interval {side.low:.4g} to {side.high:.4g})" for name, side in sides)
     return f"On {SEEDS} other seeds, {difference.metric} differs by {difference.times:.3g} times what counts as equal: {told}"
+
+
+def _show_own(found: "Finding", own: "Trial", beside: Sequence[float], form: Form) -> None:
+    """Says where what the file itself has stands."""
+    from sojourn.exploration.finding import value_column
+
+    names = [value_column(found.aims, aim) for aim in range(2)]
+    mine = [own.mean(aim) for aim in range(2)]
+    say(
+        f"The file has {_at(found.space.labels(own.point))}: "
+        + ", ".join(f"{name} {value:.4g}" for name, value in zip(names, mine, strict=True)),
+        form,
+    )
+    if list(beside) == mine:
+        say("That is in the front: no point is better by both", form)
+        return
+    for here, other in ((0, 1), (1, 0)):
+        say(f"With no worse {names[other]} the front has {names[here]} {beside[here]:.4g}", form)
 
 
 def _at(labels: Mapping[str, str]) -> str:

@@ -72,6 +72,10 @@ class Aim:
         known = [value for value in values if value is not None and math.isfinite(value)]
         return math.fsum(known) / len(known) if 2 * len(known) > len(values) else None
 
+    def told(self, values: Sequence[float | None]) -> list[float | None]:
+        """What a proposer is told of a point: each seed's value, which tells it luck from effect."""
+        return list(values)
+
 
 #: What a search may look for.
 Sought = Aim | Disagreement

@@ -58,6 +58,10 @@ class Disagreement:
         found = differences(values)
         return found[0].times if found else None
 
+    def told(self, values: Sequence[Pair]) -> list[float | None]:
+        """What a proposer is told of a point: all seeds together make one value."""
+        return [self.mean(values)]
+
 
 def differences(values: Sequence[Pair]) -> list[Difference]:
     """The metrics that both backends have with most seeds, that in which they differ most first.

@@ -42,6 +42,10 @@ class Finding:
     differences: Sequence[Difference]
     #: The points than which no other is better by both aims, if the search was for a front.
     front: pl.DataFrame | None
+    #: What the file itself has, if the search was for a front and that is a point of the space.
+    own: Trial | None
+    #: Of each aim the best value of points that are no worse than that by the other.
+    beside: Sequence[float] | None
     #: Why points could not be run, the first of them.
     problem: str | None
     #: Where the scenario of the finding is.

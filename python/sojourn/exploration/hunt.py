@@ -16,7 +16,7 @@ from typing import Self
 from sojourn.errors import InputError
 from sojourn.exploration.aim import Sought, Values
 from sojourn.exploration.disagreement import Disagreement
-from sojourn.exploration.proposing import Proposer
+from sojourn.exploration.proposing import Proposer, Worth
 from sojourn.exploration.running import Runner
 from sojourn.exploration.space import Point, Space
 
@@ -139,6 +139,25 @@ class Hunt:
     #: All points that were tried, in order, by what they are called.
     trials: dict[tuple[str, ...], Trial] = field(default_factory=dict)
     best: Trial | None = None
+    #: What the file itself has, which takes part in a front.
+    own: Trial | None = None
+
+    def try_own(self) -> None:
+        """Tries the point that the file itself has with all seeds, if it is one of the space."""
+        point = self.space.own()
+        if point is not None:
+            trial = Trial(point, self.aims)
+            if self.evaluate([trial], max(RUNGS)):
+                self.own = self.trials[self._name(point)] = trial
+
+    def beside(self, trial: Trial) -> list[float]:
+        """Of each of two aims, the best value of points that are no worse than a point by the other."""
+        mine = self.worth(trial)
+        others = [self.worth(other) for other in [trial, *self.front()]]
+        return [
+            aim.sign * max(other[here] for other in others if other[1 - here] >= mine[1 - here])
+            for here, aim in enumerate(self.aims)
+        ]
 
     @property
     def first_seeds(self) -> int:
@@ -159,12 +178,19 @@ class Hunt:
             if paid < len(new):
                 return
             stale = stale + 1 if not new else 0
-            self.proposer.tell([self.worth(self.trials[self._name(point)]) for point in points])
+            self.proposer.tell([self._of_seeds(self.trials[self._name(point)]) for point in points])
 
     def worth(self, trial: Trial) -> list[float]:
         """What a point is worth for each aim: more is better."""
         means = [trial.mean(aim) for aim in range(len(self.aims))]
         return [-math.inf if mean is None else aim.sign * mean for mean, aim in zip(means, self.aims, strict=True)]
+
+    def _of_seeds(self, trial: Trial) -> Worth:
+        """What each seed of a point is worth for each aim; nothing at all where it has no value."""
+        return [
+            [-math.inf if value is None else aim.sign * value for value in aim.told(values)] or [-math.inf]
+            for aim, values in zip(self.aims, trial.values or [[] for _ in self.aims], strict=True)
+        ]
 
     def is_better(self, trial: Trial, than: Trial | None) -> bool:
         """Whether a point is worth more than another by the first aim."""
@@ -191,10 +217,7 @@ class Hunt:
     def _choose(self, trials: Sequence[Trial]) -> None:
         """Gives more seeds to what looks best: by one aim what is better than the best so far, by two all of the front."""
         if len(self.aims) > 1:
-            for rung in RUNGS[1:]:
-                for trial in self.front():
-                    if trial.seeds < rung and not trial.repeated and not self.evaluate([trial], rung):
-                        return
+            self.settle_front()
             return
         for trial in sorted(trials, key=lambda trial: -self.worth(trial)[0]):
             for rung in RUNGS:
@@ -205,6 +228,13 @@ class Hunt:
             else:
                 if self.is_better(trial, self.best):
                     self.best = trial
+
+    def settle_front(self) -> None:
+        """Gives the points of the front all their seeds, as far as the budget goes."""
+        for rung in RUNGS[1:]:
+            while short := [trial for trial in self.front() if trial.seeds < rung and not trial.repeated]:
+                if not self.evaluate(short[:1], rung):
+                    return
 
     def front(self) -> list[Trial]:
         """The points than which no other is better by all aims, sorted by the first."""

@@ -228,6 +228,26 @@ class Space:
                 return None
         return held
 
+    def own(self) -> Point | None:
+        """The point that the file itself has; none if it lacks a value, or if the space has no such point."""
+        point = {name: self.of_file(name) for name in self.names}
+        point = {name: value for name, value in point.items() if value is not None}
+        wanted = {name: value for name, value in point.items() if self._is_set(name, point)}
+        missing = [name for name in self.names if name not in point and self._is_set(name, point)]
+        if missing or not all(self._has(name, value) for name, value in wanted.items()):
+            return None
+        return wanted if self.allows([wanted])[0] else None
+
+    def _has(self, name: str, value: Any) -> bool:
+        """Whether a value is one of a choice, or between the bounds of a range."""
+        entry = self.searched.space[name]
+        if entry.steps is not None:
+            return False
+        if entry.listed is not None:
+            return any(choice.data == value for choice in entry.choices)
+        low, high = _ends(entry.ends)
+        return isinstance(value, int | float | str) and isinstance(amount := amount_of(value), float) and low <= amount <= high
+
     def labels(self, point: Point) -> dict[str, str]:
         """What the cell of a point is called, by name."""
         return {name: self._label(name, point[name]) if name in point else LEFT_OUT for name in self.names}
