@@ -207,6 +207,13 @@ def test_bad_input(arguments: list[str], said: str, tmp_path: Path, capsys: Capt
     assert not (tmp_path / "out").exists()
 
 
+def test_a_file_is_no_directory(tmp_path: Path, capsys: Capture) -> None:
+    """One line, before anything is run."""
+    (tmp_path / "out").touch()
+    assert status(["atlas", "--out", str(tmp_path / "out"), "--landmark", "mobile", "--tcp", "cubic", "--queue", "codel"]) == 2
+    assert "is a file; give a directory" in complaint(capsys)
+
+
 def test_what_needs_a_parameter_is_left_out() -> None:
     """With --all, a discipline that has to be told something is none of the pairs."""
     planned = api.plan_atlas(["mobile"], ["cubic"], [], [ALONE], whole=True, seeds=1)

@@ -87,9 +87,12 @@ def kernel(verdict: str, landmark: str, tcp: str, queue: str, beside: str = ALON
     return f"{row['check_state']}{shown}"
 
 
-def count(*conditions: pl.Expr) -> int:
-    """How many rows meet some conditions."""
-    return recorded().filter(*conditions).height
+def holding(verdict: str, said: str = HOLDS, **place: str) -> list[str]:
+    """Where a verdict has a state: the names of landmarks, of rows that have these values of axes."""
+    rows = recorded().filter(
+        pl.col("verdict") == verdict, pl.col("state") == said, *(pl.col(key) == name for key, name in place.items())
+    )
+    return rows["landmark"].to_list()
 
 
 def pairs() -> list[tuple[str, str, int, int, int, int]]:

@@ -138,10 +138,10 @@ def survey(
         RunFailed: a run failed.
     """
     kept = folder.Folder(Path(out))
+    Path(out).mkdir(parents=True, exist_ok=True)
     call = call_of("atlas", repr(str(out)), backend)
     for each in planned.landmarks:
         name = each.landmark.name
-        Path(out).mkdir(parents=True, exist_ok=True)
         settings = Settings(kept.store(name), jobs, backends.named(backend), cluster, observer or Observer())
         result = carry_out(Campaign.of_cells(name, each.cells, planned.seeds), settings, call, None, None, None)
         found = rows.rows(name, result, each.wanted)

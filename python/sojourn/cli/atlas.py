@@ -87,6 +87,8 @@ def command(
         raise InputError(f"--check {check}: carries out the runs; name another backend")
     planned = api.plan_atlas(landmarks, tcps, queues, besides, whole=whole, seeds=seeds, backend=carrier)
     directory = out or Path("results/atlas")
+    if directory.exists() and not directory.is_dir():
+        raise InputError(f"--out {directory}: is a file; give a directory")
     for reason in dict.fromkeys(reason for each in planned.landmarks for reason in each.left_out):
         notify(f"left out: {reason}")
     runs = planned.cells * planned.seeds
