@@ -302,6 +302,9 @@ def test_bad_suites(question: Mapping[str, Any], changes: Mapping[str, Any], sai
     [
         (["tcp", "nosuch"], 'unknown congestion control "nosuch"'),
         (["tcp", "./nosuch.py"], "nosuch.py: there is no such file"),
+        (["tcp", "README.md"], "README.md: is not a file of an algorithm (allowed: .py, .c, "),
+        (["tcp", "python/sojourn/errors.py"], "errors.py: no class extends CongestionControl or Queue of sojourn.plugins"),
+        (["queue", "tests/data/broken/controls/sound.py"], "sound.py defines a congestion control, and no queue discipline"),
         (["queue", "red", "--suite", "rfc9743"], "suite rfc9743: is of a tcp, not of a queue"),
         (["tcp", "bbr", "--suite", "nosuch"], 'unknown suite "nosuch"'),
         (["tcp", "bbr", "--budget", "long"], "--budget long: "),
@@ -379,7 +382,7 @@ def test_within_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     planned = api.plan_evaluation("vegas", suite=suite(SHARE, USED, KEPT), budget=15)
     assert [each.question.id for each in planned.asked] == ["share", "kept"]
     assert [(each.id, each.why) for each in planned.left_out] == [("used", "about 10 s, more than is left of the budget")]
-    with pytest.raises(InputError, match="no question is left"):
+    with pytest.raises(InputError, match="budget: no question fits; share takes about 10 s, more than is left of the budget"):
         api.plan_evaluation("vegas", suite=suite(SHARE, USED, KEPT), budget=3)
 
 

@@ -111,7 +111,9 @@ def plan_evaluation(
     if not planned and refused is not None:
         raise refused
     if budget is not None:
-        planned = list(_within(planned, budget, carrier, jobs, left_out))
+        first, planned = planned[0].question.id, list(_within(planned, budget, carrier, jobs, left_out))
+        if not planned:
+            raise InputError(f"budget: no question fits; {first} takes {next(each.why for each in left_out if each.id == first)}")
     if not planned:
         raise InputError(f"suite {asked_of.name}: no question is left")
     return Evaluation(asked_of, contender, quick, draw, planned, left_out)

@@ -89,7 +89,7 @@ def _check_suite(file: Path) -> None:
 
 
 def _check_own(file: Path) -> None:
-    from sojourn.cli.plugin import reading
+    from sojourn.plugins.reading import reading
     from sojourn.cli.terminal import notify
     from sojourn.plugins.properties import CHECKED, check
 

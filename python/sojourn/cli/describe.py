@@ -74,7 +74,7 @@ def _show(found: "list[tuple[Row, list[Table]]]", form: Form) -> None:
 
 def _own(path: Path) -> "list[tuple[Row, list[Table]]]":
     """What a plugin defines."""
-    from sojourn.cli.plugin import reading
+    from sojourn.plugins.reading import reading
     from sojourn.plugins.declared import declared
 
     with reading(path) as source:

@@ -9,15 +9,20 @@ from typing import Any, Self
 from pydantic import ValidationError
 
 from sojourn import catalogue, names, trust
-from sojourn.catalogue import StateValue
+from sojourn.catalogue import Algorithm, StateValue
 from sojourn.errors import InputError
 from sojourn.plugins import source
+from sojourn.plugins.reading import reading
+from sojourn.plugins.source import Source
 from sojourn.scenario import choices
 from sojourn.scenario.problems import describe
 from sojourn.suite.design import ALONE, CANDIDATE, CONTENDER, Kind, Question, Rule, Suite, sweep_of
 from sojourn.sweep import values
 from sojourn.sweep.matrix import Matrix
 from sojourn.sweep.ranges import Range
+
+#: What is wrong with a file whose name ends in none of the languages.
+_NO_FILE = f"is not a file of an algorithm (allowed: {', '.join(source.LANGUAGES)})"
 
 #: The value of an inner state that is one of the algorithm's phases.
 PHASE = "phase"
@@ -51,12 +56,15 @@ class Contender:
     @classmethod
     def _of_file(cls, kind: Kind, path: Path) -> Self:
         if source.language_of(path) is None:
-            raise InputError(f"{path}: is not a file of an algorithm (allowed: {', '.join(source.LANGUAGES)})")
+            raise InputError(f"{path}: {_NO_FILE}")
         if not path.is_file():
             raise InputError(f"{path}: there is no such file")
         place = str(path.resolve())
         trust.name(place)
         key = "linux" if kind is Kind.TCP and source.is_linux(path) else "file"
+        if key == "file":
+            with reading(path) as plugin:
+                _declared(kind, plugin)
         return cls(path.name, {key: place})
 
 
@@ -67,7 +75,18 @@ def _named(kind: Kind, name: str) -> str:
     try:
         return catalogue.find(what, name, entries).name
     except ValueError as error:
+        if Path(name).is_file():
+            raise InputError(f"{name}: {_NO_FILE}") from None
         raise InputError(f"{error}; a file of your own is given by its path") from None
+
+
+def _declared(kind: Kind, plugin: Source) -> Algorithm:
+    """What a user's file says of its algorithm.
+
+    Raises:
+        ValueError: it has none of this kind.
+    """
+    return choices.control_of(plugin) if kind is Kind.TCP else choices.queue_of(plugin)
 
 
 def comparators(suite: Suite, question: Question) -> list[Contender]:
@@ -111,8 +130,7 @@ def _state(suite: Suite, contender: Contender) -> Sequence[StateValue]:
         known = catalogue.load()
         entries = known.congestion_controls if suite.kind is Kind.TCP else known.queues
         return catalogue.find("algorithm", str(contender.value["name"]), entries).state
-    plugin = source.read(suite.file.parent / str(contender.value["file"]))
-    return (choices.control_of(plugin) if suite.kind is Kind.TCP else choices.queue_of(plugin)).state
+    return _declared(suite.kind, source.read(suite.file.parent / str(contender.value["file"]))).state
 
 
 def matrix(suite: Suite, question: Question, candidate: Contender, draw: int | None = None) -> Matrix:

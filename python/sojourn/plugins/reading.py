@@ -1,4 +1,4 @@
-"""Reading a plugin for a command: what is wrong with it is bad input."""
+"""Reading a plugin that somebody names: what is wrong with it is bad input."""
 
 import contextlib
 from collections.abc import Iterator
