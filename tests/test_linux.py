@@ -119,6 +119,11 @@ MICROSECOND, MILLISECOND = 10**6, 10**9
             "cake unlimited diffserv3 triple-isolate raw overhead 0 mpu 0 noatm rtt 100000us no-split-gso no-ack-filter",
         ),
         (
+            words("cake", Limit(bytes=30_000)),
+            "cake unlimited diffserv3 triple-isolate raw overhead 0 mpu 0 noatm rtt 100000us no-split-gso no-ack-filter "
+            "memlimit 46080",
+        ),
+        (
             words("cake", Limit(), tins="diffserv4", overhead=40, mpu=64, framing="atm", ingress=True, bandwidth=2 * 10**7),
             "cake bandwidth 20000000bit diffserv4 triple-isolate raw overhead 40 mpu 64 atm ingress rtt 100000us no-split-gso "
             "no-ack-filter",

@@ -475,6 +475,16 @@ def test_dualpi2_keeps_its_target() -> None:
     assert (queue["drops"], queue["drops_early"]) == (0, None)
 
 
+def test_cake_holds_as_many_full_packets_as_its_limit(backend: Linux) -> None:
+    """CAKE counts memory, of which full packets take half as much again as their bytes: 20 of them still are its 30 kB."""
+    data = scenario_data(
+        stack="linux-6", flows=[{"from": "a", "to": "b", "tcp": {"name": "cbr", "rate": "50 Mbit/s", "packet_size": "1500 B"}}]
+    )
+    data["network"]["dumbbell"]["bottleneck"]["queue"] = {"name": "cake", "limit": "30 kB", "ecn": True}
+    queue = queue_of(backend, from_data(data, "test"))
+    assert (queue["drops"] > 0, queue["max_packets"]) == (True, 20)
+
+
 def test_same_bytes_under_load(backend: Linux) -> None:
     """The same run gives the same frames, alone and while others run; another seed gives others."""
     asked = scenario(flows=[{"from": "a", "to": "b", "count": 2, "tcp": "bbr", "start_within": "1 s"}])

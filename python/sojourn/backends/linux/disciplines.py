@@ -302,6 +302,10 @@ _ISOLATION = {
 }
 
 
+#: CAKE counts the memory of packets against its limit (net/sched/sch_cake.c, cake_enqueue, ``truesize``): what a packet
+#: of 1500 bytes takes, and the most that can be told.
+_MEMORY_OF_FULL, _FULL, _MOST_MEMORY = 2304, 1500, 2**32 - 1
+
 #: CAKE's names of its ACK filters.
 _ACK_FILTER = {"off": "no-ack-filter", "conservative": "ack-filter", "aggressive": "ack-filter-aggressive"}
 
@@ -322,7 +326,7 @@ def _cake(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
         *("raw", "overhead", parameters["overhead"], "mpu", parameters["mpu"], parameters["framing"]),
         *(("ingress",) if parameters["ingress"] else ()),
         *("rtt", f"{microseconds(interval)}us", "no-split-gso", _ACK_FILTER[parameters["ack_filter"]]),
-        *(("memlimit", limit.bytes) if limit.bytes is not None else ()),
+        *(("memlimit", min(limit.bytes * _MEMORY_OF_FULL // _FULL, _MOST_MEMORY)) if limit.bytes is not None else ()),
     ]
 
 
