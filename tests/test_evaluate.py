@@ -387,7 +387,7 @@ def test_within_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_a_card_says_of_itself(tmp_path: Path, capsys: Capture) -> None:
-    """A card says that its conditions were drawn and that it is a quick one; its badge is one line; the schema is that of its JSON."""
+    """A card says that its conditions were drawn, and that it is quick; its badge is one line; the schema is that of its JSON."""
     rates = {"rate": {"key": "network.dumbbell.bottleneck.rate", "values": ["10 Mbit/s"]}}
     drawn = {**SHARE, "axes": rates, "ranges": {"rate": "5 Mbit/s..10 Mbit/s"}, "quick": {"seeds": 2}}
     own = tmp_path / "own.toml"

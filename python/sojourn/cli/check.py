@@ -89,9 +89,9 @@ def _check_suite(file: Path) -> None:
 
 
 def _check_own(file: Path) -> None:
-    from sojourn.plugins.reading import reading
     from sojourn.cli.terminal import notify
     from sojourn.plugins.properties import CHECKED, check
+    from sojourn.plugins.reading import reading
 
     with reading(file) as source:
         found = check(source)

@@ -74,8 +74,8 @@ def _show(found: "list[tuple[Row, list[Table]]]", form: Form) -> None:
 
 def _own(path: Path) -> "list[tuple[Row, list[Table]]]":
     """What a plugin defines."""
-    from sojourn.plugins.reading import reading
     from sojourn.plugins.declared import declared
+    from sojourn.plugins.reading import reading
 
     with reading(path) as source:
         own = declared(source)
