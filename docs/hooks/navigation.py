@@ -16,6 +16,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "evaluate.md",
         "verdicts.md",
         "search.md",
+        "range.md",
         "lab.md",
     ),
     "Algorithms": ("catalogue.md", "behaviour.md", "cards.md", "atlas.md", "atlas-map.md", "differences.md"),

@@ -8,6 +8,7 @@ sojourn.open("results").sql("select * from runs")
 sojourn.reproduce("piotrowska", only={"load": "UC"}).cells
 sojourn.evaluate("bbr")                         # a report card as a frame, a row a question
 sojourn.search("scenario.toml", maximise="drop_pct").points    # where do they break?
+sojourn.find_range("scenario.toml").borders                     # and where does that begin?
 sojourn.programs.network(rate="20 Mbit/s", delay="20 ms")       # runs programs: see ``sojourn.programs``
 
 What these names stand for is loaded when it is first used.
@@ -17,7 +18,7 @@ TYPE_CHECKING = False  # type checkers take it for True; the module typing takes
 if TYPE_CHECKING:
     from sojourn import programs
     from sojourn.analysis.result import Result
-    from sojourn.api import Reproduction, evaluate, expand, load, open, reproduce, run, search  # noqa: A004, as sojourn.open it shadows nothing
+    from sojourn.api import Reproduction, evaluate, expand, find_range, load, open, reproduce, run, search  # noqa: A004, as sojourn.open it shadows nothing
     from sojourn.errors import InputError, RunCancelled, RunFailed, SojournError, StoreFailed
     from sojourn.scenario import Scenario
     from sojourn.store import Store
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 #: The modules that have the names.
 _MODULES = {
-    **dict.fromkeys(("Reproduction", "evaluate", "expand", "load", "open", "reproduce", "run", "search"), "api"),
+    **dict.fromkeys(("Reproduction", "evaluate", "expand", "find_range", "load", "open", "reproduce", "run", "search"), "api"),
     **dict.fromkeys(("InputError", "RunCancelled", "RunFailed", "SojournError", "StoreFailed"), "errors"),
     "Result": "analysis.result",
     "Scenario": "scenario",
@@ -46,6 +47,7 @@ __all__ = [
     "__version__",
     "evaluate",
     "expand",
+    "find_range",
     "load",
     "open",
     "programs",

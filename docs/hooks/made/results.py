@@ -27,7 +27,15 @@ ROOT = Path(__file__).parents[3]
 KEPT = ROOT / "target" / "made"
 
 #: What results depend on besides the engine.
-SOURCES = ("python/sojourn/[!_]*/**/*.py", "python/sojourn/*.py", "examples/*.*", "studies/*/*.toml", "studies/*/published/*")
+SOURCES = (
+    "python/sojourn/[!_]*/**/*.py",
+    "python/sojourn/*.py",
+    "examples/*.*",
+    "examples/range/*",
+    "examples/search/*",
+    "studies/*/*.toml",
+    "studies/*/published/*",
+)
 
 #: What a query finds.
 Rows = list[tuple[Any, ...]]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from sojourn.backends.backend import Backend
 from sojourn.campaign import Cluster, Observer
 from sojourn.errors import InputError
 from sojourn.exploration import finding, proposing
-from sojourn.exploration.aim import Aim, Sought, Values
+from sojourn.exploration.aim import Aim, Sought, Values, values
 from sojourn.exploration.disagreement import DISAGREEMENT, Difference, Disagreement, differences
 from sojourn.exploration.finding import Finding
 from sojourn.exploration.hunt import LEAST_RUNS, LEAST_RUNS_OF_TWO, RUNGS, SEARCHING, SEEDS, Budget, Hunt, Purse, Trial
@@ -87,7 +88,7 @@ def search(
     Raises:
         InputError: the file, its space, what is looked for or the budget will not do.
     """
-    space = _space(scenario, changes)
+    space = space_of(scenario, changes)
     told = space.searched
     if maximise is None and minimise is None and pareto is None:
         maximise, minimise, pareto = told.maximise, told.minimise, told.pareto
@@ -108,8 +109,9 @@ def search(
         elsewhere = None
         if cluster is not None:
             elsewhere = until_ended.enter_context(closing(Cluster(cluster, looking.notify))).execute
-        store = until_ended.enter_context(closing(_store(out, space, carriers, looking, call, changes)))
-        runner = Runner(space, aims, carriers, store, jobs, elsewhere, _Quiet(looking))
+        store = until_ended.enter_context(closing(store_of(out, space, carriers, looking, call, changes)))
+        made_by = [carrier.identity.name for carrier in carriers]
+        runner = Runner(space, partial(values, aims, made_by), carriers, store, jobs, elsewhere, Quiet(looking))
         hunt = Hunt(space, aims, runner, proposes, Purse(limit, len(carriers)), progress)
         hunt.purse.open(SEARCHING)
         if len(aims) > 1:
@@ -121,7 +123,6 @@ def search(
         shrunk = Shrinker(hunt, first).go() if len(aims) == 1 else None
         confirmed = None if shrunk is None else _confirmed(runner, shrunk)
     trials = list(hunt.trials.values())
-    made_by = [carrier.identity.name for carrier in carriers]
     found = Finding(
         space,
         aims,
@@ -142,7 +143,7 @@ def search(
     return found
 
 
-class _Quiet(Observer):
+class Quiet(Observer):
     """Passes on what goes wrong with files, and shows nothing of the campaigns of which a search is made."""
 
     def __init__(self, looking: Observer) -> None:
@@ -152,7 +153,8 @@ class _Quiet(Observer):
         self._looking.notify(message)
 
 
-def _space(scenario: str | Path | Mapping[str, Any], changes: Mapping[str, Any] | None) -> Space:
+def space_of(scenario: str | Path | Mapping[str, Any], changes: Mapping[str, Any] | None) -> Space:
+    """The space of a scenario file, given as its path or as what it says."""
     if isinstance(scenario, Mapping):
         return Space.of(scenario, "the scenario", changes=changes)
     return Space.load(scenario, changes)
@@ -202,7 +204,7 @@ def _proposer(name: str, space: Space, aims: int, seed: int, first: int) -> Prop
     return Learning(space.dimensions, allows, settle, seed, first, aims)
 
 
-def _store(
+def store_of(
     out: str | Path | None,
     space: Space,
     carriers: Sequence[Backend],
@@ -210,6 +212,7 @@ def _store(
     call: str,
     changes: Mapping[str, Any] | None,
 ) -> Buffered:
+    """What keeps the runs of points, in a directory or in memory."""
     if out is None:
         return Buffered(None)
     store = Store(Path(out), create=True, notify=observer.notify)
@@ -236,7 +239,7 @@ def _first_seed(space: Space, trial: Trial) -> int:
     return space.cell(trial.point).scenario.seed + max(RUNGS)
 
 
-def _confirmed(runner: Runner, trial: Trial) -> Values | None:
+def _confirmed(runner: Runner[Values], trial: Trial) -> Values | None:
     """The values of a point for seeds that the search has not seen."""
     (found,) = runner.values([trial.point], SEEDS, max(RUNGS))
     return found

@@ -39,7 +39,7 @@ COMPLETION = "_SOJOURN_COMPLETE"
 SECTIONS = {
     "Run": ("demo", "run", "plan", "check", "new", "reproduce", "linux"),
     "Look": ("watch", "shell", "report", "plot", "query", "export", "list", "describe"),
-    "Judge": ("evaluate", "verdicts", "search", "atlas", "compare", "claims"),
+    "Judge": ("evaluate", "verdicts", "search", "range", "atlas", "compare", "claims"),
     "For developers": ("schema", "oracle", "packetdrill", "bench"),
 }
 

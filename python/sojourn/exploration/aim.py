@@ -85,11 +85,11 @@ Values = list[list[Any]]
 
 
 def values(
-    result: Result,
     aims: Sequence[Sought],
+    backends: Sequence[str],
+    result: Result,
     cells: Sequence[Mapping[str, str]],
     seeds: Sequence[int],
-    backends: Sequence[str],
 ) -> list[Values]:
     """The values of each cell, for each aim and seed, of runs of these backends."""
     if isinstance(aims[0], Disagreement):

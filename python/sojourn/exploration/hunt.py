@@ -107,10 +107,10 @@ class Purse:
     spent: int = 0
     begun: float = field(default_factory=time.monotonic)
 
-    def open(self, share: float) -> None:
+    def open(self, share: float, kept: int = SEEDS) -> None:
         """Lets so much of the whole budget be spent, what was spent before included, but for the seeds that confirm."""
         if self.budget.runs is not None:
-            self.runs = int((self.budget.runs - SEEDS * self.times) * share)
+            self.runs = int((self.budget.runs - kept * self.times) * share)
         if self.budget.seconds is not None:
             self.until = self.begun + self.budget.seconds * share
 
@@ -131,7 +131,7 @@ class Hunt:
 
     space: Space
     aims: Sequence[Sought]
-    runner: Runner
+    runner: Runner[Values]
     proposer: Proposer
     purse: Purse
     #: Called after each generation.

@@ -1,26 +1,33 @@
-"""Makes the runs of points, and asks them for the values that a search looks for."""
+"""Makes the runs of points, and reads from them what is looked for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
 
 from sojourn import campaign as campaigns
+from sojourn.analysis.result import Result
 from sojourn.analysis.several_backends import beside
 from sojourn.backends.backend import Backend
 from sojourn.campaign import Campaign, Observer, Plan, PlannedCell
 from sojourn.campaign.execution import Execute
 from sojourn.errors import InputError
-from sojourn.exploration.aim import Sought, Values, values
 from sojourn.exploration.space import Point, Space
 from sojourn.exploration.store import Buffered
 from sojourn.names import BACKEND
 
+#: What is read of a point.
+ReadT = TypeVar("ReadT")
+
+#: Reads it from the runs of some cells, given as the labels of their axes, with some seeds: something for each cell.
+Read = Callable[[Result, Sequence[Mapping[str, str]], Sequence[int]], Sequence[ReadT]]
+
 
 @dataclass
-class Runner:
+class Runner(Generic[ReadT]):
     """Makes the runs of points of a space, as many at once as it is given."""
 
     space: Space
-    aims: Sequence[Sought]
+    read: Read[ReadT]
     #: What carries out the runs: one backend, or the two that are compared.
     carriers: Sequence[Backend]
     store: Buffered
@@ -37,8 +44,8 @@ class Runner:
         """What tells cells apart: the names of the space, and the backend if there are several."""
         return (*self.space.names, BACKEND) if len(self.carriers) > 1 else self.space.names
 
-    def values(self, points: Sequence[Point], seeds: int, after: int = 0) -> list[Values | None]:
-        """The values of so many seeds of each point, after the first ones; none of a point that is no scenario."""
+    def values(self, points: Sequence[Point], seeds: int, after: int = 0) -> list[ReadT | None]:
+        """What is read of so many seeds of each point, after the first ones; none of a point that is no scenario."""
         planned = [self._planned(point) for point in points]
         asked = {cells[0].name: cells for cells in planned if cells is not None}
         if not asked:
@@ -52,9 +59,7 @@ class Runner:
         if len(backends) > 1:
             result = beside(result)
         labels = [{name: cells[0].axes[name] for name in self.space.names} for cells in asked.values()]
-        found = values(
-            result, self.aims, labels, range(every[0].seed, every[0].seed + seeds), [backend.name for backend in backends]
-        )
+        found = self.read(result, labels, range(every[0].seed, every[0].seed + seeds))
         by_name = dict(zip(asked, found, strict=True))
         return [None if cells is None else by_name[cells[0].name] for cells in planned]
 

@@ -3,16 +3,18 @@
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import Field, ValidationError
 
 from sojourn.errors import InputError
 from sojourn.scenario import read_toml
+from sojourn.scenario.base import Table
 from sojourn.scenario.model import Scenario
 from sojourn.scenario.problems import describe
 from sojourn.sweep.matrix import Matrix
 from sojourn.sweep.model import Sweep
+from sojourn.sweep.ranged import Ranged
 from sojourn.sweep.searched import Searched
 
 #: The table of a scenario file that makes it many scenarios.
@@ -20,6 +22,12 @@ SWEEP = "sweep"
 
 #: The table of a scenario file that has a space of scenarios; all but a search leave it alone.
 SEARCH = "search"
+
+#: The table that says what a map of a space shows; only maps read it.
+RANGE = "range"
+
+
+TableT = TypeVar("TableT", bound=Table)
 
 
 class ScenarioFile(Scenario):
@@ -30,6 +38,7 @@ class ScenarioFile(Scenario):
         description="A matrix of scenarios: keys with several values, and the number of seeds.",
     )
     search: Searched | None = Field(None, description="A space of scenarios, and what is looked for in it: sojourn search.")
+    range: Ranged | None = Field(None, description="What a map of the space shows: sojourn range.")
 
 
 def load(path: str | Path) -> Matrix:
@@ -47,8 +56,9 @@ def from_data(data: Mapping[str, Any], origin: str, folder: Path | None = None) 
     for key in data:
         if key not in ScenarioFile.all_keys():
             raise InputError(f"{origin}: {ScenarioFile.unknown(key)}")
-    base = {key: value for key, value in data.items() if key not in (SWEEP, SEARCH)}
+    base = {key: value for key, value in data.items() if key not in (SWEEP, SEARCH, RANGE)}
     searched(data, origin)
+    ranged(data, origin)
     try:
         made = Matrix(base, Sweep.of(data.get(SWEEP, {})), origin, folder=folder)
     except ValidationError as error:
@@ -60,10 +70,19 @@ def from_data(data: Mapping[str, Any], origin: str, folder: Path | None = None) 
 
 def searched(data: Mapping[str, Any], origin: str) -> Searched | None:
     """What a scenario file given as plain data says of a search; None if it says nothing."""
-    if SEARCH not in data:
+    return _table(Searched, data, SEARCH, origin)
+
+
+def ranged(data: Mapping[str, Any], origin: str) -> Ranged | None:
+    """What a scenario file given as plain data says of a map; None if it says nothing."""
+    return _table(Ranged, data, RANGE, origin)
+
+
+def _table(kind: type[TableT], data: Mapping[str, Any], name: str, origin: str) -> TableT | None:
+    if name not in data:
         return None
     try:
-        return Searched.of(data[SEARCH])
+        return kind.of(data[name])
     except (ValidationError, TypeError) as error:
-        problem = describe(error, SEARCH) if isinstance(error, ValidationError) else f"{SEARCH}: must be a table"
+        problem = describe(error, name) if isinstance(error, ValidationError) else f"{name}: must be a table"
         raise InputError(f"{origin}: {problem}") from None

@@ -15,6 +15,9 @@ from sojourn.study import asking
 from sojourn.verdicts import scenes
 from sojourn.verdicts.definitions import Definition, definitions, query_of
 
+#: What runs say of verdicts, by their names: for each seed whether it holds, and the value that shows it.
+Observed = Mapping[str, Sequence[tuple[bool, float | None]]]
+
 
 class Answer(StrEnum):
     """Whether a verdict holds in a cell."""
@@ -65,6 +68,19 @@ def judge(result: Result, which: Iterable[Definition] | None = None) -> list[Jud
         The verdicts of each cell, cells in the order of the result.
     """
     asked = tuple(definitions() if which is None else which)
+    return [
+        _judged(definition, dict(zip(result.axes, place, strict=True)), found[definition.id])
+        for place, found in observe(result, asked).items()
+        for definition in asked
+        if definition.id in found
+    ]
+
+
+def observe(result: Result, which: Iterable[Definition]) -> dict[tuple[str | None, ...], Observed]:
+    """What the runs of each cell say of some verdicts, by the labels of the cell; of a verdict that cannot be asked nothing.
+
+    Of seeds that change nothing the first stands for all.
+    """
     axes = list(result.axes)
     order: dict[tuple[str | None, ...], dict[str, list[tuple[bool, float | None]]]] = {}
     labels = {}
@@ -76,16 +92,11 @@ def judge(result: Result, which: Iterable[Definition] | None = None) -> list[Jud
         order.setdefault(place, {})
         labels[key] = place
     with asking.answers(result, scenes.tables(result)) as answers:
-        for definition in asked:
+        for definition in which:
             for key, holds, value in answers.of_runs(definition.id, query_of(definition)).iter_rows():
                 if key in labels and holds is not None:
                     order[labels[key]].setdefault(definition.id, []).append((holds, value))
-    return [
-        _judged(definition, dict(zip(axes, place, strict=True)), found[definition.id])
-        for place, found in order.items()
-        for definition in asked
-        if definition.id in found
-    ]
+    return dict(order)
 
 
 def _judged(definition: Definition, cell: Mapping[str, str | None], found: Sequence[tuple[bool, float | None]]) -> Judged:
