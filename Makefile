@@ -68,9 +68,10 @@ RESULTS ?= results
 docs-numbers: setup tools
 	$(BIN)/python docs/hooks/made --results $(RESULTS) $(STUDIES)
 
-# The report cards of docs/cards.md, some minutes; docs-numbers then writes the page.
+# The report cards of docs/cards.md, some minutes; docs-numbers then writes the page. Modules of Linux, which are not kept here, have
+# theirs made again with MODULES=DIR, a folder with their files; without it their cards stay.
 cards: setup tools
-	$(BIN)/python docs/hooks/make_cards.py --results $(RESULTS)/cards
+	$(BIN)/python docs/hooks/make_cards.py --results $(RESULTS)/cards $(if $(MODULES),--modules $(MODULES))
 
 # The atlas of docs/atlas.md, under an hour on one core; docs-numbers then writes the page. With CHECK="--check linux:7.2 --checks 20"
 # a kernel is asked too.

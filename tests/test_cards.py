@@ -1,9 +1,12 @@
 """The report cards of docs/cards.md: one question of each is asked again, and has the same verdict."""
 
+from pathlib import Path
+
 import pytest
 
+import make_cards
 import sojourn
-from made.cards import DEPLOYED, recorded
+from made.cards import DEPLOYED, MODULES, recorded
 from sojourn.suite import library
 
 #: A question of each suite whose runs are short.
@@ -28,3 +31,20 @@ def test_a_question_has_the_same_verdict(suite: str, candidate: str) -> None:
     (kept,) = (each for each in recorded() if (each.suite, each.candidate, each.question) == (suite, candidate, ASKED[suite]))
     found = sojourn.evaluate(candidate, str(loaded.kind), asked)
     assert found["verdict"].to_list() == [kept.verdict]
+
+
+def test_each_card_says_what_made_it() -> None:
+    """All questions of a card are of one engine and commit, and modules of Linux have theirs."""
+    made = {(each.engine, each.commit) for each in recorded() if each.candidate not in MODULES}
+    assert len(made) == 1
+    assert all(len(each.commit) == 12 and int(each.commit, 16) for each in recorded())
+    assert {each.candidate for each in recorded()} - MODULES.keys() == {name for names in DEPLOYED.values() for name in names}
+
+
+def test_modules_are_the_files_that_they_were(tmp_path: Path) -> None:
+    """The card of a module is made from no other file than the page says."""
+    with pytest.raises(ValueError, match=r"has no tcp_copa.c; it is in https://github.com/"):
+        make_cards.modules(tmp_path)
+    (tmp_path / "tcp_copa.c").write_text("int copa;\n")
+    with pytest.raises(ValueError, match=r"tcp_copa.c: is not that of commit 15653f0671e2"):
+        make_cards.modules(tmp_path)

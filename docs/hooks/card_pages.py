@@ -1,6 +1,6 @@
 """A page for the report card of each algorithm that is deployed, from what ``make cards`` kept."""
 
-from made.cards import DEPLOYED, Answered, recorded
+from made.cards import DEPLOYED, MODULES, Answered, candidates, place, recorded
 from prose import plain, table
 from sojourn.suite import library
 from sojourn.suite.design import Suite
@@ -10,14 +10,9 @@ def pages() -> dict[str, str]:
     """Each page as Markdown, by its place in the site."""
     return {
         place(candidate): _page(library.load(suite), candidate, [each for each in recorded() if each.candidate == candidate])
-        for suite, candidates in DEPLOYED.items()
-        for candidate in candidates
+        for suite in DEPLOYED
+        for candidate in candidates(suite)
     }
-
-
-def place(candidate: str) -> str:
-    """Where the page of an algorithm is."""
-    return f"cards/{candidate}.md"
 
 
 def _page(suite: Suite, candidate: str, answers: list[Answered]) -> str:
@@ -35,8 +30,16 @@ def _page(suite: Suite, candidate: str, answers: list[Answered]) -> str:
     return "\n\n".join(
         (
             f"# Report card of {plain(candidate)}",
-            f"By {plain(suite.source)}: `{first.command}`, {plain(first.engine)}. [How a verdict is made](../evaluate.md), and "
-            "[what others have](../cards.md).",
+            f"By {plain(suite.source)}: `{first.command}`, {plain(first.engine)} of commit `{first.commit}`. "
+            f"{_file(candidate)}[How a verdict is made](../evaluate.md), and [what others have](../cards.md).",
             table(("question", "section", "verdict", plain(candidate), "comparators", "where"), rows),
         )
     )
+
+
+def _file(candidate: str) -> str:
+    """Where a module's file is from."""
+    module = MODULES.get(candidate)
+    if module is None:
+        return ""
+    return f"The file is of commit `{module.commit}` of <{module.repository}>, SHA-256 `{module.sha256}`. "

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-import card_pages
-from made.cards import DEPLOYED
+from made.cards import DEPLOYED, place
 from prose import plain, table
 from sojourn.catalogue import Algorithm, Catalogue, Parameter, Profile
 
@@ -56,7 +55,7 @@ def _algorithms(algorithms: Iterable[Algorithm]) -> Iterator[str]:
         if algorithm.deviations:
             yield f"**Deviations.** {plain(algorithm.deviations)}"
         if algorithm.name in _CARDS:
-            yield f"[Report card]({card_pages.place(algorithm.name)})"
+            yield f"[Report card]({place(algorithm.name)})"
         if algorithm.parameters:
             yield table(
                 ("parameter", "default", "allowed", "description", "source"),

@@ -1,4 +1,7 @@
-"""Report cards of algorithms that are deployed, as ``make cards`` made them: for pages, and for the test that asks again."""
+"""Report cards of algorithms that are deployed, as ``make cards`` made them: for pages, and for the test that asks again.
+
+Modules of Linux are not kept here, since their licence is another; their cards say which file was evaluated.
+"""
 
 import csv
 from collections.abc import Sequence
@@ -17,6 +20,25 @@ DEPLOYED = {
 
 
 @dataclass(frozen=True)
+class Module:
+    """A file of a congestion control for Linux: where it is from, and what it holds."""
+
+    repository: str
+    commit: str
+    sha256: str
+
+
+#: The modules of Linux whose cards are made where the files are at hand, by the files' names.
+MODULES = {
+    "tcp_copa.c": Module(
+        "https://github.com/Aruuni/copa-kernel",
+        "15653f0671e2b11844d33b78edee219e148d6c66",
+        "3b7e217deeab0acf628e7c6d3c0d7105b9b580b227d10302f16c251a3eb9a0cd",
+    ),
+}
+
+
+@dataclass(frozen=True)
 class Answered:
     """A question of a card."""
 
@@ -31,6 +53,7 @@ class Answered:
     #: What made it.
     command: str
     engine: str
+    commit: str
 
 
 @cache
@@ -52,12 +75,23 @@ def of(suite: str) -> list[list[str]]:
     """A row for each question of a suite: its name, and each candidate's verdict."""
     found = {(each.question, each.candidate): each.verdict for each in recorded() if each.suite == suite}
     questions = dict.fromkeys(question for question, _ in found)
-    return [[f"`{question}`", *(found.get((question, name), "") for name in DEPLOYED[suite])] for question in questions]
+    return [[f"`{question}`", *(found.get((question, name), "") for name in candidates(suite))] for question in questions]
 
 
 def headings(suite: str) -> list[str]:
     """The headings of such rows."""
-    return ["question", *DEPLOYED[suite]]
+    return ["question", *(f"[`{name}`]({place(name)})" if name in MODULES else name for name in candidates(suite))]
+
+
+def place(candidate: str) -> str:
+    """Where the page of a candidate is in the site."""
+    return f"cards/{candidate.removesuffix('.c')}.md"
+
+
+def candidates(suite: str) -> list[str]:
+    """Whose cards there are by a suite: those that are deployed, then modules of Linux."""
+    recorded_of = dict.fromkeys(each.candidate for each in recorded() if each.suite == suite)
+    return [*DEPLOYED[suite], *(name for name in recorded_of if name in MODULES)]
 
 
 def verdict(suite: str, candidate: str, question: str) -> str:
@@ -69,5 +103,5 @@ def verdict(suite: str, candidate: str, question: str) -> str:
 
 
 def engine(suite: str) -> str:
-    """What made the cards of a suite."""
-    return ", ".join(dict.fromkeys(each.engine for each in recorded() if each.suite == suite))
+    """What made the cards of a suite, and the commit that it was built from."""
+    return ", ".join(dict.fromkeys(f"{each.engine} of commit {each.commit}" for each in recorded() if each.suite == suite))
