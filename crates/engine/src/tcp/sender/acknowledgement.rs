@@ -71,6 +71,9 @@ impl Sender {
             self.flight.limited_transmitted = 0;
         }
         let evidence = self.recovery.find_losses(&mut self.flight, acked, sacks, &mut progress, &self.rto, now);
+        if progress.needless > 0 {
+            self.count_needless(&mut progress, now);
+        }
         self.act_on(evidence, progress.delivered, now);
         let marked = self.marks.count(ack, progress.delivered);
         let timestamps = options.sent.map(|sent| Timestamps { sent, echo });
@@ -117,6 +120,17 @@ impl Sender {
         self.send(now, outbox);
         if acked > 0 {
             self.recovery.arm_probe(&self.flight, &self.rto, self.retransmission, now);
+        }
+    }
+
+    /// A spurious retransmission has been delivered, too: it counts for the window and for the delivery rate (Linux tcp_input.c,
+    /// tcp_dsack_seen, tcp_count_delivered).
+    #[cold]
+    #[inline(never)]
+    fn count_needless(&mut self, progress: &mut Progress, now: Time) {
+        progress.delivered += progress.needless;
+        if let Some(delivery) = &mut self.delivery {
+            delivery.on_needless(progress.needless, now);
         }
     }
 
@@ -257,7 +271,7 @@ impl Sender {
             Step::Grow | Step::Enter => {
                 if growth.acked > 0 {
                     self.grow(growth, step == Step::Enter, now);
-                } else if growth.delivered > 0 && step == Step::Grow {
+                } else if arrival.progress.newly_sacked > 0 && step == Step::Grow {
                     self.grow_by_sacked(growth, now);
                 }
                 if step == Step::Enter {
