@@ -1,7 +1,7 @@
 //! FQ-CoDel (RFC 8290): flows are hashed to queues, each under CoDel. Deficit round robin serves the queues, new ones
 //! first.
 
-use super::parts::{CoDelControl, FlowQueues, Measure, Rotation};
+use super::parts::{CoDelControl, CoDelRules, FlowQueues, Measure, Rotation};
 use super::{CoDelParameters, Context, DropCause, FlowHash, Limit, QueueDiscipline, Queued};
 use crate::packet::Packet;
 use crate::time::Duration;
@@ -24,11 +24,11 @@ parameters! {
 state! {
     pub FqCoDel(limit: Limit, parameters: FqCoDelParameters) {
         quantum: u64 = parameters.quantum.0,
+        queues: FlowQueues = FlowQueues::new(parameters.queues as usize, fattest(parameters.codel.rules), limit),
         drop_batch: u64 = parameters.drop_batch,
         codel: CoDelParameters = parameters.codel,
         hash: FlowHash,
         controls: Box<[CoDelControl]> = vec![CoDelControl::default(); parameters.queues as usize].into(),
-        queues: FlowQueues = FlowQueues::new(controls.len(), Measure::Bytes, limit),
         rotation: Rotation = Rotation::new(controls.len()),
     }
 }
@@ -41,10 +41,15 @@ about! { FqCoDel:
     year: 2012,
     source: "RFC 8290",
     deviations: "no limit by default (10240 packets in the RFC) and no memory limit; ecn is off by default; CoDel's \
-                 last MTU is that of the flow's queue, as in ns-3, except with rules linux; unlike in Linux, drops at \
-                 the limit do not count for CoDel. ns-2's sfqCoDel differs: it drops one packet at the limit, the last \
+                 last MTU is that of the flow's queue, as in ns-3, except with rules linux; drops at the limit count for \
+                 CoDel only with rules linux. ns-2's sfqCoDel differs: it drops one packet at the limit, the last \
                  of the queue with the most packets, takes turns by packets unless given a quantum, considers all \
                  queues for the last MTU, and resumes CoDel's count less two within eight intervals",
+}
+
+/// What makes a queue the one with the most bytes: of several the first, in Linux (net/sched/sch_fq_codel.c, fq_codel_drop).
+fn fattest(rules: CoDelRules) -> Measure {
+    if rules == CoDelRules::Linux { Measure::BytesThenNumber } else { Measure::Bytes }
 }
 
 impl FqCoDel {
@@ -52,16 +57,18 @@ impl FqCoDel {
     fn drop_from_longest(&mut self, context: &mut Context) {
         let Some(longest) = self.queues.longest() else { return };
         let (drop_batch, half) = (self.drop_batch, self.queues.line(longest).bytes() / 2);
-        self.queues.with(longest, |line| {
+        let dropped = self.queues.with(longest, |line| {
             let start = line.bytes();
-            for _ in 0..drop_batch {
-                let Some(head) = line.pop() else { return };
+            for number in 1..=drop_batch {
+                let Some(head) = line.pop() else { return number - 1 };
                 context.drop(head.packet, DropCause::Overflow, Some(head.since));
                 if start - line.bytes() >= half {
-                    return;
+                    return number;
                 }
             }
+            drop_batch
         });
+        self.controls[longest].count_overflow(dropped, &self.codel);
     }
 }
 

@@ -288,16 +288,16 @@ impl Receiver {
         }
         if block.start > self.rcv_nxt {
             let reassembly = self.reassembly.get_or_insert_default();
-            if profile.duplicate_sack && reassembly.holds(block) {
-                return Response::AcknowledgeDuplicate(block);
-            }
-            let is_new_block = reassembly.insert(block);
+            let duplicate = (profile.duplicate_sack && reassembly.holds(block)).then_some(block);
+            let is_new_block = duplicate.is_none() && reassembly.insert(block);
+            reassembly.duplicate = None;
             if self.sack_compression == Duration::ZERO
                 || self.quick_acks > 0
                 || reassembly.is_acknowledged_at_once(self.rcv_nxt, is_new_block)
             {
-                return Response::Acknowledge;
+                return duplicate.map_or(Response::Acknowledge, Response::AcknowledgeDuplicate);
             }
+            reassembly.duplicate = duplicate;
             if self.ack_deadline == Time::NEVER {
                 self.ack_deadline = now + self.sack_compression;
             }
@@ -309,6 +309,7 @@ impl Receiver {
             && !reassembly.blocks.is_empty()
         {
             fills_a_gap = true; // The first gap, or a part of it.
+            reassembly.duplicate = None;
             duplicate = reassembly.overlap(block).filter(|_| profile.duplicate_sack);
             self.rcv_nxt = reassembly.absorb(self.rcv_nxt);
         }
@@ -406,7 +407,8 @@ impl Receiver {
     /// Adds the options of an acknowledgement. A duplicate block comes first (RFC 2883 section 4), then SACK blocks, the most
     /// recent first (RFC 2018 section 4).
     pub fn report(&mut self, duplicate: Option<Block>, profile: &ReceiverProfile, options: &mut AckOptions) {
-        if let Some(block) = duplicate {
+        let waiting = self.reassembly.as_mut().and_then(|reassembly| reassembly.duplicate.take());
+        if let Some(block) = duplicate.or(waiting) {
             options.sacks.push(block);
         }
         if let Some(reassembly) = &mut self.reassembly {
@@ -442,6 +444,9 @@ struct Reassembly {
     prompt: u32,
     /// Acknowledgements delayed since the last one that was sent.
     compressed: u32,
+    /// A duplicate above the gap whose acknowledgement is delayed: the next segment makes the receiver forget it (Linux tcp_input.c,
+    /// tcp_data_queue).
+    duplicate: Option<Block>,
 }
 
 impl Reassembly {
@@ -755,5 +760,31 @@ mod tests {
             assert!(acknowledges(segment, time).0, "segment {segment} of the first three above the next gap");
         }
         assert!(!acknowledges(14, 1700).0);
+    }
+
+    /// Linux tcp_input.c, tcp_data_queue_ofo and tcp_data_queue: the acknowledgement of a duplicate above a gap is delayed as others are,
+    /// and does not report it if another segment has arrived meanwhile.
+    #[test]
+    fn duplicate_of_a_delayed_acknowledgement() {
+        let profile =
+            ReceiverProfile { duplicate_sack: true, sack_compression: Duration::from_milliseconds(1), ..delaying() };
+        let block = |segment: u64| Block { start: segment * MSS, end: (segment + 1) * MSS };
+        for (arriving, reported) in [(vec![4], true), (vec![4, 5], false), (vec![4, 0], false)] {
+            let mut receiver = Receiver::new(0, &profile);
+            let take = |receiver: &mut Receiver, segment: u64| {
+                receiver.on_segment(Segment { block: block(segment), ..Segment::default() }, at(100), &profile)
+            };
+            for segment in 1..=4 {
+                if take(&mut receiver, segment) == Response::Acknowledge {
+                    receiver.acknowledge(None, &profile);
+                }
+            }
+            for segment in &arriving {
+                take(&mut receiver, *segment);
+            }
+            let sacks = receiver.acknowledge(None, &profile).sacks;
+            assert_eq!(sacks.as_slice().first() == Some(&block(4)), reported, "{arriving:?}");
+            assert_ne!(receiver.acknowledge(None, &profile).sacks.as_slice().first(), Some(&block(4)), "once");
+        }
     }
 }

@@ -140,6 +140,8 @@ pub struct Progress {
     pub delivered: u64,
     pub newly_sacked: u64,
     pub newly_lost: u64,
+    /// Segments that were delivered once more, by reports of duplicates that are believed.
+    pub needless: u64,
 }
 
 impl Scoreboard {
@@ -317,7 +319,7 @@ impl Scoreboard {
         };
         let newly_lost = if newly_sacked > 0 { self.advance_frontier() } else { 0 };
         debug_assert!(self.counts_agree());
-        Progress { delivered: newly_sacked, newly_sacked, newly_lost }
+        Progress { delivered: newly_sacked, newly_sacked, newly_lost, needless: 0 }
     }
 
     /// The segments by which the first block has grown, if nothing else has changed since the latest acknowledgement with blocks.
@@ -716,7 +718,7 @@ mod tests {
         scoreboard.on_sacks(&[block(1, 3)], |_| ());
         assert_eq!((scoreboard.pipe(), scoreboard.next_lost()), (8, None));
         let progress = scoreboard.on_sacks(&[block(1, 4)], |_| ());
-        assert_eq!(progress, Progress { delivered: 1, newly_sacked: 1, newly_lost: 1 });
+        assert_eq!(progress, Progress { delivered: 1, newly_sacked: 1, newly_lost: 1, needless: 0 });
         assert_eq!((scoreboard.pipe(), scoreboard.next_lost()), (6, Some(0)));
         scoreboard.on_retransmitted(0);
         assert_eq!((scoreboard.pipe(), scoreboard.next_lost()), (7, None));

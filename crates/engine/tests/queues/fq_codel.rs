@@ -212,3 +212,51 @@ fn last_mtu_of_all_queues() {
         assert_eq!(!dropped(&bench, 1, DropCause::Early).is_empty(), drops, "{rules}");
     }
 }
+
+/// Of several queues with the most bytes, Linux drops from the one with the lowest number (net/sched/sch_fq_codel.c, fq_codel_drop): where
+/// all have one packet, those of the flows with the highest numbers stay, whichever came first.
+#[test]
+fn first_of_equally_long_queues() {
+    let flows = 12;
+    let left = |first: u32, rules: &str| {
+        let parameters: FqCoDelParameters = serde_json::from_value(serde_json::json!({"rules": rules})).unwrap();
+        let mut bench = Bench::new(FqCoDel::new(Limit::Packets(4), parameters), 1);
+        for flow in 0..flows {
+            bench.enqueue(Time::ZERO, numbered((first + flow) % flows, 0, 1500, 0));
+        }
+        let mut left: Vec<u32> =
+            std::iter::from_fn(|| bench.dequeue(Time::ZERO)).map(|sent| sent.packet.flow).collect();
+        left.sort_unstable();
+        left
+    };
+    let stay = left(0, "linux");
+    assert_eq!(stay.len(), 4);
+    (1..flows).for_each(|first| assert_eq!(left(first, "linux"), stay, "from flow {first}"));
+    assert!((1..flows).any(|first| left(first, "published") != left(0, "published")), "every rule would do");
+}
+
+/// Linux counts drops at the limit as CoDel's own (net/sched/sch_fq_codel.c, fq_codel_drop): after two of them, the next dropping state
+/// begins with half an interval between drops and not with a whole one.
+#[test]
+fn drops_at_the_limit_count() {
+    let at = |milliseconds: u64| Time::ZERO + Duration::from_milliseconds(milliseconds);
+    let early = |rules: &str, limit: u64| {
+        let parameters: FqCoDelParameters =
+            serde_json::from_value(serde_json::json!({"rules": rules, "drop_batch": 1})).unwrap();
+        let mut bench = Bench::new(FqCoDel::new(Limit::Packets(limit), parameters), 1);
+        (0..100).for_each(|number| bench.enqueue(at(0), numbered(0, number, 1500, 0)));
+        (1..=15).for_each(|step| _ = bench.dequeue(at(10 * step)));
+        while bench.dequeue(at(160)).is_some() {}
+        let before = bench.drops(DropCause::Early);
+        assert_eq!(before, 1, "a dropping state with one drop");
+        (0..302).for_each(|number| bench.enqueue(at(300), numbered(0, number, 1500, 0)));
+        (1..=25).for_each(|step| _ = bench.dequeue(at(300 + 10 * step)));
+        assert_eq!(bench.drops(DropCause::Overflow), if limit == 300 { 2 } else { 0 });
+        bench.drops(DropCause::Early) - before
+    };
+    // From 410 ms on: 410, 460 and 516 ms, or 410 and 510 ms.
+    assert_eq!(early("linux", 300), 3);
+    for (rules, limit) in [("linux", 1000), ("published", 300), ("published", 1000)] {
+        assert_eq!(early(rules, limit), 2, "{rules}, {limit}");
+    }
+}

@@ -299,3 +299,15 @@ fn empty_queue_early_drops() {
     }
     assert_eq!(bench.outcome.dropped.len(), before);
 }
+
+/// Linux's RED counts bytes: a limit of ten packets is 15,000 bytes, which 71 packets of 210 bytes fill (net/sched/sch_red.c; tc-red(8)).
+#[test]
+fn limit_of_linux_is_in_bytes() {
+    for (rules, size, held) in [("linux", 210, 71), ("linux", 1500, 10), ("published", 210, 10)] {
+        let parameters =
+            json!({"rules": rules, "min": {"packets": 100}, "max": {"packets": 300}, "gentle": false, "wait": false});
+        let mut bench = red(Limit::Packets(10), LINK, parameters, 1);
+        (0..100).for_each(|_| bench.enqueue(Time::ZERO, packet(size, 0)));
+        assert_eq!(bench.queue.packets(), held, "{rules}, {size} bytes");
+    }
+}

@@ -25,7 +25,7 @@ parameters! {
         mtu: Bytes = Bytes(1500), "No drop while at most this much remains queued (maxpacket)", "RFC 8289 section 5.3: the interface's MTU";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them", "RFC 8289 has no marking; off in Linux, include/net/codel_impl.h";
         ce_threshold: Duration = Duration::ZERO, "Sojourn time above which every ECN-capable packet is marked, in any state; zero disables this", "RFC 8289 has no such threshold; disabled unless set in Linux, include/net/codel.h, and ns-3, codel-queue-disc.cc";
-        rules: CoDelRules = CoDelRules::Published, "Whose arithmetic: linux takes one Newton step in 16 bits for the spacing of drops at each count, and with several queues the backlog of all for the last MTU; ns2 waits for less than an interval soon after the last drops, and then goes on with two drops fewer", "RFC 8289 section 5.6; Linux, include/net/codel_impl.h, codel_Newton_step, and net/sched/sch_fq_codel.c, fq_codel_dequeue; Nichols and Jacobson's queue/codel.cc for ns-2";
+        rules: CoDelRules = CoDelRules::Published, "Whose arithmetic: linux takes one Newton step in 16 bits for the spacing of drops at each count, and with several queues the backlog of all for the last MTU, and drops at the limit count; ns2 waits for less than an interval soon after the last drops, and then goes on with two drops fewer", "RFC 8289 section 5.6; Linux, include/net/codel_impl.h, codel_Newton_step, and net/sched/sch_fq_codel.c, fq_codel_dequeue and fq_codel_drop; Nichols and Jacobson's queue/codel.cc for ns-2";
     }
 }
 
@@ -140,6 +140,13 @@ impl CoDelControl {
         }
     }
 
+    /// Takes drops at the limit, which count by Linux's rules.
+    pub fn count_overflow(&mut self, packets: u64, parameters: &CoDelParameters) {
+        if parameters.rules == CoDelRules::Linux {
+            self.count += packets; // Linux, net/sched/sch_fq_codel.c, fq_codel_drop
+        }
+    }
+
     #[inline(always)]
     pub fn dequeue(&mut self, queue: &mut Fifo, parameters: &CoDelParameters, context: &mut Context) -> Option<Queued> {
         self.dequeue_with(&mut |_: &Packet| true, queue, parameters, context)
@@ -208,7 +215,9 @@ impl CoDelControl {
             };
         }
         let delta = self.count - self.last_count;
-        if delta > 1 && since < parameters.interval * RESUMPTION_INTERVALS { (delta, true) } else { (1, false) }
+        // Where nothing was dropped yet but at the limit, there is no drop rate to resume.
+        let soon = self.last_count > 0 && since < parameters.interval * RESUMPTION_INTERVALS;
+        if delta > 1 && soon { (delta, true) } else { (1, false) }
     }
 
     /// The packet to send according to the RFC.

@@ -6,18 +6,25 @@ use crate::queue::discipline::{Context, Queued};
 use crate::queue::limit::Limit;
 use crate::time::Time;
 
+/// Bits of the number of a queue: no discipline has more.
+const NUMBER_BITS: u32 = 16;
+
 /// The measure by which a queue is the longest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     Bytes,
     Packets,
+    /// Bytes, and of queues with the same the one with the lowest number.
+    BytesThenNumber,
 }
 
 impl Measure {
-    fn of(self, line: &Fifo) -> u64 {
+    fn of(self, index: usize, line: &Fifo) -> u64 {
         match self {
             Measure::Bytes => line.bytes(),
             Measure::Packets => line.packets(),
+            Measure::BytesThenNumber if line.bytes() == 0 => 0,
+            Measure::BytesThenNumber => (line.bytes() << NUMBER_BITS) + (1 << NUMBER_BITS) - 1 - index as u64,
         }
     }
 }
@@ -72,7 +79,7 @@ impl FlowQueues {
         self.packets = self.packets - packets + line.packets();
         self.bytes = self.bytes - bytes + line.bytes();
         if let Some(longest) = &mut self.longest {
-            longest.set(index, self.measure.of(line));
+            longest.set(index, self.measure.of(index, line));
             if self.packets < self.packets_when_asked / 2 {
                 self.longest = None;
             }
@@ -95,7 +102,7 @@ impl FlowQueues {
         let longest = self.longest.get_or_insert_with(|| {
             let mut longest = Highest::default();
             for (index, line) in self.lines.iter().enumerate() {
-                longest.set(index, self.measure.of(line));
+                longest.set(index, self.measure.of(index, line));
             }
             longest
         });

@@ -23,7 +23,7 @@ parameters! {
         round_trip_time: Duration = Duration::from_milliseconds(100), in 1e6..1e18, "Round-trip time assumed by the automatic weight", "Floyd, Gummadi and Shenker 2001; ns-2.35, red.cc";
         ecn: bool = false, "Mark ECN-capable packets instead of dropping them (setbit_)", "ns-2.35, ns-default.tcl";
         hard_drop: bool = true, "While the average is above max, drop ECN-capable packets too", "ns-3 (UseHardDrop); ns-2.35 does the same with its mark_p_ of 0.1, which is its max_p; off in Linux";
-        rules: QueueRules = QueueRules::Published, "Whose arithmetic: linux has integers, a weight that is a power of two, one random interval from each drop to the next, and, as below htb, an average that does not change while the queue is empty; without gentle, wait, byte_mode and queue_in_bytes", "Floyd and Jacobson 1993; Linux, include/net/red.h, red_calc_qavg_no_idle_time and red_action";
+        rules: QueueRules = QueueRules::Published, "Whose arithmetic: linux has integers, a weight that is a power of two, one random interval from each drop to the next, and, as below htb, an average that does not change while the queue is empty; a limit in packets is of so many of mean_packet_size, in bytes; without gentle, wait, byte_mode and queue_in_bytes", "Floyd and Jacobson 1993; Linux, include/net/red.h, red_calc_qavg_no_idle_time and red_action";
     }
 }
 
@@ -68,6 +68,14 @@ impl RedParameters {
         if self.queue_in_bytes { self.mean_packet_size.0 as f64 } else { 1.0 }
     }
 
+    /// The limit of the queue, which Linux's is in bytes (net/sched/sch_red.c, red_change, bfifo).
+    fn limit(&self, limit: Limit) -> Limit {
+        match self.rules {
+            QueueRules::Published => limit,
+            QueueRules::Linux => Limit::Bytes(limit.in_bytes(self.mean_packet_size)),
+        }
+    }
+
     /// The bytes of that unit.
     pub fn bytes(&self) -> f64 {
         self.mean_packet_size.0 as f64 / self.unit()
@@ -82,7 +90,7 @@ state! {
     /// A queue managed by RED. Until the rate of the link is known, no packet is dropped early.
     pub RedQueue(limit: Limit, parameters: RedParameters) {
         parameters: RedParameters = parameters,
-        queue: BoundedFifo = BoundedFifo::new(limit),
+        queue: BoundedFifo = BoundedFifo::new(parameters.limit(limit)),
         average: AverageQueue,
         curve: DropCurve = DropCurve::new(f64::INFINITY, f64::INFINITY, parameters.maximum_probability, parameters.gentle),
         spacing: DropSpacing,

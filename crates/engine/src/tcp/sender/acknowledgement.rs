@@ -71,6 +71,9 @@ impl Sender {
             self.flight.limited_transmitted = 0;
         }
         let evidence = self.recovery.find_losses(&mut self.flight, acked, sacks, &mut progress, &self.rto, now);
+        if progress.needless > 0 {
+            self.count_needless(&mut progress, now);
+        }
         self.act_on(evidence, progress.delivered, now);
         let marked = self.marks.count(ack, progress.delivered);
         let timestamps = options.sent.map(|sent| Timestamps { sent, echo });
@@ -120,6 +123,17 @@ impl Sender {
         }
     }
 
+    /// A spurious retransmission has been delivered, too: it counts for the window and for the delivery rate (Linux tcp_input.c,
+    /// tcp_dsack_seen, tcp_count_delivered).
+    #[cold]
+    #[inline(never)]
+    fn count_needless(&mut self, progress: &mut Progress, now: Time) {
+        progress.delivered += progress.needless;
+        if let Some(delivery) = &mut self.delivery {
+            delivery.on_needless(progress.needless, now);
+        }
+    }
+
     /// Without SACK, each duplicate acknowledgement has told of a delivered segment, all but one of those that are delivered now at the
     /// most (Linux tcp_input.c, tcp_remove_reno_sacks).
     #[cold]
@@ -158,6 +172,9 @@ impl Sender {
         let (delivery, recovery, times) = (&mut self.delivery, &mut self.recovery, &mut self.segment_times);
         let first_kept = self.flight.scoreboard.index_past(ack.number);
         let echo_ended = self.rtt_sampler.end_of_tick(ack.echo);
+        // Above a gap the echo is of what arrived before it (RFC 7323 section 4.3). Linux asks it of what is acknowledged in sequence
+        // only (tcp_input.c, tcp_clean_rtx_queue, tcp_sacktag_one).
+        let is_asked_above = !self.flight.settings.counts_segments;
         self.flight.scoreboard.on_acknowledgement(ack.number, sacks, |index| {
             if let Some(delivery) = delivery {
                 delivery.on_delivered(index, now);
@@ -165,7 +182,7 @@ impl Sender {
             if let Some(times) = times {
                 times.on_delivered(index, index >= first_kept);
             }
-            recovery.on_delivered(index, echo_ended, now);
+            recovery.on_delivered(index, echo_ended.filter(|_| is_asked_above || index < first_kept), now);
         })
     }
 
@@ -257,7 +274,7 @@ impl Sender {
             Step::Grow | Step::Enter => {
                 if growth.acked > 0 {
                     self.grow(growth, step == Step::Enter, now);
-                } else if growth.delivered > 0 && step == Step::Grow {
+                } else if arrival.progress.newly_sacked > 0 && step == Step::Grow {
                     self.grow_by_sacked(growth, now);
                 }
                 if step == Step::Enter {

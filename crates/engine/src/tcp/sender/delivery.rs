@@ -100,6 +100,12 @@ impl DeliveryEstimator {
         }
     }
 
+    /// Records that segments were delivered once more.
+    pub(crate) fn on_needless(&mut self, segments: u64, now: Time) {
+        self.delivered += segments;
+        self.delivered_at = now;
+    }
+
     pub(crate) fn on_lost(&mut self, index: u64, now: Time) -> LostSegment {
         self.lost += 1;
         let record = self.records[index];

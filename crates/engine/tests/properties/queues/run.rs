@@ -9,7 +9,7 @@ use sojourn_engine::parameter::{Description, ParameterKind};
 use sojourn_engine::queue::{Context, Discipline, DropCause, Limit, Outcome, QueueDiscipline};
 use sojourn_engine::random::{Purpose, Random};
 use sojourn_engine::time::{Duration, Time};
-use sojourn_engine::units::Rate;
+use sojourn_engine::units::{Bytes, Rate};
 
 pub const FLOWS: u32 = 6;
 
@@ -62,13 +62,21 @@ pub enum Fate {
     Dropped { number: u64, early: bool, at: Time },
 }
 
+/// What a limit counts: Linux's RED bytes, of as many mean packets as it is told.
+fn counted(name: &str, limit: Limit, parameters: &Value) -> Limit {
+    if (name, parameters["rules"].as_str()) != ("red", Some("linux")) {
+        return limit;
+    }
+    Limit::Bytes(limit.in_bytes(Bytes(parameters["mean_packet_size"].as_u64().unwrap_or(1500))))
+}
+
 /// Runs a case, checks after every step, and finally drains the queue.
 pub fn run(name: &str, class: &str, case: &Case) -> Result<Vec<Fate>, TestCaseError> {
     let mut discipline = Discipline::new(name, case.limit, &case.parameters).unwrap();
     discipline.set_link_rate(Rate(10_000_000));
     let mut run = Run {
         queue: discipline,
-        limit: case.limit,
+        limit: case.limit.map(|limit| counted(name, limit, &case.parameters)),
         random: Random::stream(case.seed, Purpose::Queue, 0),
         outcome: Outcome::default(),
         now: Time::ZERO,

@@ -138,7 +138,11 @@ impl Rack {
     ) -> Evidence {
         let una = flight.scoreboard.una();
         let duplicate = duplicate_of(flight.una, sacks);
-        let spurious = duplicate.map_or(0, |block| self.take_duplicate(flight, flight.una - acked, block));
+        let spurious = duplicate.map_or(0, |block| {
+            let (delivered, spurious) = self.take_duplicate(flight, flight.una - acked, block);
+            progress.needless = delivered;
+            spurious
+        });
         let probe_repaired = self.ends_probe(una) && duplicate.is_none();
         let restored = self.after_spurious_timeout(flight, acked, progress.newly_sacked > 0);
         let retransmitted = flight.scoreboard.retransmitted();
@@ -194,30 +198,33 @@ impl Rack {
     /// Processes an acknowledgement that was overtaken by a later one.
     pub(super) fn on_old_ack(&mut self, flight: &Flight, number: u64, sacks: &[Block]) -> Evidence {
         let Some(block) = duplicate_of(number, sacks) else { return Evidence::None };
-        let spurious = self.take_duplicate(flight, flight.una, block);
+        // Linux tcp_input.c, tcp_ack, `old_ack`: what it reports does not count as delivered.
+        let (_, spurious) = self.take_duplicate(flight, flight.una, block);
         self.on_needless(spurious)
     }
 
-    /// Takes the report of a duplicate: widens the reordering window. `una` is SND.UNA before the acknowledgement. Returns how many of
-    /// the retransmissions that followed the latest reduction it shows to be spurious.
+    /// Takes the report of a duplicate: widens the reordering window. `una` is SND.UNA before the acknowledgement. Returns how many
+    /// segments count as delivered once more, and how many of the retransmissions that followed the latest reduction it shows to be
+    /// spurious.
     #[cold]
     #[inline(never)]
-    fn take_duplicate(&mut self, flight: &Flight, una: u64, block: Block) -> u64 {
+    fn take_duplicate(&mut self, flight: &Flight, una: u64, block: Block) -> (u64, u64) {
         if flight.settings.counts_segments {
             return self.take_believed(flight, una, block);
         }
         self.detector.on_duplicate(flight.scoreboard.una(), flight.scoreboard.nxt());
-        1
+        (0, 1)
     }
 
     /// The same as Linux does: of more duplicates than segments were sent again, none is believed; the window is widened only if
     /// reordering was seen, and not for the answer to a probe (tcp_input.c, tcp_dsack_seen). Spurious are segments that were outstanding
-    /// at the reduction, and, of those not acknowledged before, that have been sent again (tcp_check_dsack, tcp_sacktag_one).
-    fn take_believed(&mut self, flight: &Flight, una: u64, block: Block) -> u64 {
+    /// at the reduction, and, of those not acknowledged before, that have been sent again (tcp_check_dsack, tcp_sacktag_one). All that
+    /// is believed counts as delivered (tcp_dsack_seen, `sack_delivered`).
+    fn take_believed(&mut self, flight: &Flight, una: u64, block: Block) -> (u64, u64) {
         let scoreboard = &flight.scoreboard;
         let segments = (block.end - block.start).div_ceil(flight.window.mss);
         if !self.balance.on_report(segments) {
-            return 0;
+            return (0, 0);
         }
         let answers_probe = self.probe.is_some_and(|probe| {
             segments == 1
@@ -228,13 +235,14 @@ impl Rack {
             self.detector.on_duplicate(scoreboard.una(), scoreboard.nxt());
         }
         if !self.undo.is_some_and(|undo| undo.concerns(block)) {
-            return 0;
+            return (segments, 0);
         }
         if block.end <= una {
-            return segments;
+            return (segments, segments);
         }
         let first = scoreboard.index_of(block.start);
-        (first..first + segments).filter(|index| self.detector.was_sent_again(*index)).count() as u64
+        let again = (first..first + segments).filter(|index| self.detector.was_sent_again(*index)).count() as u64;
+        (segments, again)
     }
 
     /// Marks lost segments, and arms the timer for those that may be lost. Returns the number of the former.
