@@ -506,13 +506,17 @@ def test_backends_differ_by_the_nearer_end_of_the_interval_of_their_difference()
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "shortest", "longest"), [("low-rate-attack", 0.95, 1.3), ("low-rate-linux", 0.2, 0.25)])
-def test_bursts_that_take_most_have_the_period_of_the_minimum_timeout(name: str, shortest: float, longest: float) -> None:
-    """1 s by RFC 6298, and on Linux 200 ms above a smoothed round trip of a few ms (Kuzmanovic and Knightly 2003, section 3)."""
+@pytest.mark.parametrize(("name", "least"), [("low-rate-attack", 1.0), ("low-rate-linux", 0.2)])
+def test_bursts_that_take_most_have_the_period_of_the_minimum_timeout(name: str, least: float) -> None:
+    """1 s by RFC 6298, 200 ms on Linux (Kuzmanovic and Knightly 2003, section 3).
+
+    The timeout runs from the last acknowledgement, which comes up to a burst and a round trip after the burst began. What is sent
+    in the first round trips after it is little: half as much again is the longest period that takes nearly all.
+    """
     found = sojourn.search(EXAMPLES / f"{name}.toml")
     assert found.best is not None
     burst, pause = (amount_of(found.best.point[part]) for part in ("burst", "pause"))
-    assert shortest <= burst + pause <= longest  # type: ignore[operator]
+    assert 0.95 * least <= burst + pause <= 1.5 * least  # type: ignore[operator]
 
 
 @pytest.mark.long
