@@ -147,6 +147,18 @@ def test_seeds_that_change_nothing_count_once() -> None:
     assert (found.held, found.seeds, str(found.answer)) == (1, 1, "undecided")
 
 
+def test_a_discipline_that_does_not_say_why_it_drops() -> None:
+    """A kernel's CAKE does not tell drops of a full buffer from others: whether it is out of control is not asked then."""
+    found = sojourn.run(scenario([{"tcp": "cubic", "count": 4}], {"name": "pie", "limit": "10 packets"}), SEEDS, jobs=1)
+    assert answers(found)["out-of-control"] == "holds"
+
+    def untold(name: str) -> pl.LazyFrame:
+        frame = found.scan(name)
+        return frame.with_columns(drops_overflow=pl.lit(None, pl.UInt64)) if name == "queues" else frame
+
+    assert "out-of-control" not in answers(Result(untold, found.axes))
+
+
 def test_command(tmp_path: Path, capfd: Capture) -> None:
     """What it prints, as text and for programs, and what it refuses."""
     sojourn.run(scenario([{"tcp": "cubic", "count": 2}], dict(DEEP)), SEEDS, jobs=1, out=tmp_path / "r")

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from made import atlas
-from sojourn import backends
 
 
 def main() -> int:
@@ -22,10 +21,7 @@ def main() -> int:
     command = ["sojourn", "atlas", *options]
     if not given.publish_only:
         subprocess.run([sys.executable, "-m", *command, "--out", str(given.results)], check=True)
-    said = {"command": shlex.join(command), "engine": str(backends.named(backends.DEFAULT).identity)}
-    if given.check:
-        said["kernel"] = str(backends.named(given.check).identity)
-    atlas.publish(given.results, **said)
+    atlas.publish(given.results, shlex.join(command))
     return 0
 
 

@@ -9,15 +9,21 @@ from typing import Any
 import polars as pl
 
 from made.results import ROOT
-from sojourn.atlas import ALONE, AXES, Agreement, load
+from sojourn import backends
+from sojourn.api import charting
+from sojourn.atlas import ALONE, AXES, NOT_ASKED, Agreement, load
 from sojourn.atlas.folder import ATLAS, CURVES
 from sojourn.atlas.rows import METRICS
+from sojourn.store import provenance
 from sojourn.verdicts import Answer
 
 FOLDER = ROOT / "docs" / "measured" / "atlas"
 
 #: What made it, beside the tables.
 MADE = "made.json"
+
+#: The seed by which pairs are drawn that a kernel is asked about, as the command has it.
+SEED = 1
 
 #: Digits of what is kept.
 DIGITS = 4
@@ -44,9 +50,14 @@ def made() -> Mapping[str, str]:
     return said
 
 
-def publish(results: Path, **said: str) -> None:
+def publish(results: Path, command: str) -> None:
     """Keeps what a directory of results says, with as many digits as pages show."""
     FOLDER.mkdir(parents=True, exist_ok=True)
+    # The latest command of each store made what is there now.
+    makers = [noted[-1].backend for folder in sorted(results.iterdir()) if (noted := provenance.read(folder))]
+    engines = dict.fromkeys(str(each) for each in makers if each.name == backends.DEFAULT)
+    kernels = dict.fromkeys(str(each) for each in makers if each.name != backends.DEFAULT)
+    said = {"command": command, "engine": ", ".join(engines)} | ({"kernel": ", ".join(kernels)} if kernels else {})
     found, queues = pl.read_parquet(results / ATLAS), pl.read_parquet(results / CURVES)
     numbers = [name for name, kind in found.schema.items() if kind == pl.Float64()]
     found = found.with_columns(pl.col(numbers).round_sig_figs(DIGITS))
@@ -87,12 +98,16 @@ def kernel(verdict: str, landmark: str, tcp: str, queue: str, beside: str = ALON
     return f"{row['check_state']}{shown}"
 
 
+def tally(verdict: str, **place: str) -> str:
+    """In how many cells a verdict holds of those with these values of ``landmark`` and axes in which it is asked."""
+    asked = recorded().filter(verdict=verdict, **place).filter(pl.col("state") != NOT_ASKED)
+    holds, left = (asked.filter(state=each).height for each in (HOLDS, OPEN))
+    return f"{holds} of {asked.height}" + (f", {left} undecided" if left else "")
+
+
 def holding(verdict: str, said: str = HOLDS, **place: str) -> list[str]:
-    """Where a verdict has a state: the names of landmarks, of rows that have these values of axes."""
-    rows = recorded().filter(
-        pl.col("verdict") == verdict, pl.col("state") == said, *(pl.col(key) == name for key, name in place.items())
-    )
-    return rows["landmark"].to_list()
+    """The landmarks at which a verdict has a state, of cells with these values of axes."""
+    return recorded().filter(verdict=verdict, state=said, **place)["landmark"].to_list()
 
 
 def pairs() -> list[tuple[str, str, int, int, int, int]]:
@@ -135,6 +150,11 @@ def checked() -> tuple[int, int, int]:
     asked = recorded().filter(pl.col("check").is_not_null()).select("landmark", *AXES).unique().height
     same, other = (recorded().filter(pl.col("agreement") == str(each)).height for each in (Agreement.SAME, Agreement.DIFFERS))
     return asked, same, other
+
+
+def to_check() -> int:
+    """How many pairs a kernel would be asked about."""
+    return sum(len(charting.to_check(found, SEED)) for _, found in recorded().group_by("landmark", maintain_order=True))
 
 
 def metrics() -> Sequence[str]:

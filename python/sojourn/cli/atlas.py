@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     help="Ask a kernel about pairs at a border and one in ten others, or all that are named.",
 )
 @option("--checks", section=CELLS, metavar="N", type=click.IntRange(min=1), help="Ask it about N pairs of each landmark at most.")
+@option("--ranges", "ranges", section=CELLS, is_flag=True, help="Map the ranges of the pairs that --tcp and --queue name, too.")
 @option("--landmarks", "listing", section=RESULTS, is_flag=True, help="List the landmarks and run nothing.")
 @out_option("results/atlas", "Keep the results in DIR; runs that it has are not made again.")
 @backend_option
@@ -59,6 +60,7 @@ def command(
     seeds: int | None,
     check: str | None,
     checks: int | None,
+    ranges: bool,
     listing: bool,
     out: Path | None,
     backend: str,
@@ -86,6 +88,8 @@ def command(
     if kernel is not None and kernel.identity.name == carrier.identity.name:
         raise InputError(f"--check {check}: carries out the runs; name another backend")
     planned = api.plan_atlas(landmarks, tcps, queues, besides, whole=whole, seeds=seeds, backend=carrier)
+    if ranges and not planned.named:
+        raise InputError("--ranges: name the pairs by --tcp and --queue")
     directory = out or Path("results/atlas")
     if directory.exists() and not directory.is_dir():
         raise InputError(f"--out {directory}: is a file; give a directory")
@@ -103,6 +107,8 @@ def command(
         say(f"{each.landmark.title}: {_in_all(said)}", form)
     if kernel is not None:
         _check(planned, kernel, directory, checks, jobs, progress, form)
+    if ranges:
+        _ranges(planned, directory, jobs, carrier, cluster, progress, form)
     if form is not None:
         put(_verdicts(found), form)
     say(f"The verdicts are in {directory / folder.ATLAS}", form)
@@ -125,6 +131,40 @@ def _check(
     counted = dict(folder.Folder(directory).join()["agreement"].value_counts().iter_rows())
     said = ", ".join(f"{counted.get(str(each), 0)} {each}" for each in Agreement)
     say(f"{kernel.identity.name}: {_stands(state, kernel)}; verdicts beside the simulator's: {said}", form)
+
+
+def _ranges(
+    planned: "Atlas",
+    directory: Path,
+    jobs: int | None,
+    carrier: "Backend",
+    cluster: str | None,
+    progress: str,
+    form: Form,
+) -> None:
+    """Finds the ranges of all pairs, as ``sojourn range`` does, and says where each map is."""
+    import tomli_w
+
+    from sojourn import api
+    from sojourn.atlas.planes import planes
+    from sojourn.cli.terminal import Terminal
+    from sojourn.exploration import words
+    from sojourn.figures import ranges as figures
+    from sojourn.report import ranges as pages
+
+    figures.check()  # before anything is run
+    for each in planned.landmarks:
+        for pair in each.wanted:
+            for name, data in planes(each.landmark, pair):
+                folder = directory / "ranges" / f"{data['name']}-{name}"
+                folder.parent.mkdir(parents=True, exist_ok=True)
+                file = folder.with_suffix(".toml")
+                file.write_text(tomli_w.dumps(data), encoding="utf-8")
+                looking = Terminal(click.get_current_context().obj, folder, progress, form)
+                found = api.find_range(file, out=folder, jobs=jobs, backend=carrier, cluster=cluster, observer=looking)
+                for line in words.lines(found):
+                    say(f"{data['name']}, {name}: {line}", form)
+                say(f"The map is {pages.write(found, folder)}", form)
 
 
 def _stands(state: "Checks", kernel: "Backend") -> str:
