@@ -6,6 +6,7 @@ was better, and the medians of what both found.
 """
 
 import argparse
+import sys
 from contextlib import suppress
 from pathlib import Path
 from statistics import median
@@ -50,10 +51,10 @@ def main() -> None:
     parser.add_argument("targets", nargs="*", type=Path, default=TARGETS)
     given = parser.parse_args()
     for target in given.targets:
-        both = [
-            [found(target, given.budget, given.first + seed, given.jobs, proposer) for proposer in PROPOSERS]
-            for seed in range(given.seeds)
-        ]
+        both: list[list[float]] = []
+        for seed in range(given.first, given.first + given.seeds):
+            both.append([found(target, given.budget, seed, given.jobs, proposer) for proposer in PROPOSERS])
+            print(f"{target.stem}, seed {seed}: {both[-1][0]:.4g}, by chance {both[-1][1]:.4g}", file=sys.stderr, flush=True)
         better = sum(ours > theirs for ours, theirs in both)
         ours, theirs = (abs(median(each)) for each in zip(*both, strict=True))
         print(f"{target.stem}: better in {better} of {given.seeds} seeds, median {ours:.4g}, by chance {theirs:.4g}", flush=True)

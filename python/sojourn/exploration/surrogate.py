@@ -42,13 +42,14 @@ class Surrogate:
         known = np.array([value if math.isfinite(value) else least for value in values])
         kept = sorted({*np.argsort(-known, kind="stable")[:LARGEST].tolist(), *range(max(0, len(known) - LATEST), len(known))})
         at, known = self._coordinates([places[row] for row in kept]), known[kept]
-        varied = float(known.std()) > 0
-        scaled = preprocessing.PowerTransformer().fit_transform(_standard(known)[:, None])[:, 0] if varied else known * 0
         kernel = kernels.ConstantKernel(1.0, (0.05, 20.0)) * kernels.Matern([0.5] * at.shape[1], SCALES, nu=2.5)
         kernel += kernels.WhiteKernel(0.05, NOISE)
         # Length scales at their bound are of coordinates that make no difference: nothing to be warned of. Small matrices gain
         # nothing from more threads, whose number would also change the last digits.
         with warnings.catch_warnings(action="ignore"), limited(1):
+            scaled = known * 0
+            if float(known.std()) > 0:
+                scaled = preprocessing.PowerTransformer().fit_transform(_standard(known)[:, None])[:, 0]
             self._process = gaussian.GaussianProcessRegressor(kernel, optimizer=_optimised, normalize_y=False).fit(at, scaled)
             self._noise = float(self._process.kernel_.k2.noise_level)
             self._best = float(self._process.predict(at).max())
