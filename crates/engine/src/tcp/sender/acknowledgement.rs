@@ -172,6 +172,9 @@ impl Sender {
         let (delivery, recovery, times) = (&mut self.delivery, &mut self.recovery, &mut self.segment_times);
         let first_kept = self.flight.scoreboard.index_past(ack.number);
         let echo_ended = self.rtt_sampler.end_of_tick(ack.echo);
+        // Above a gap the echo is of what arrived before it (RFC 7323 section 4.3). Linux asks it of what is acknowledged in sequence
+        // only (tcp_input.c, tcp_clean_rtx_queue, tcp_sacktag_one).
+        let is_asked_above = !self.flight.settings.counts_segments;
         self.flight.scoreboard.on_acknowledgement(ack.number, sacks, |index| {
             if let Some(delivery) = delivery {
                 delivery.on_delivered(index, now);
@@ -179,7 +182,7 @@ impl Sender {
             if let Some(times) = times {
                 times.on_delivered(index, index >= first_kept);
             }
-            recovery.on_delivered(index, echo_ended, now);
+            recovery.on_delivered(index, echo_ended.filter(|_| is_asked_above || index < first_kept), now);
         })
     }
 

@@ -119,10 +119,7 @@ impl Rack {
     }
 
     pub(super) fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) {
-        // Linux goes by the RTT alone (net/ipv4/tcp_recovery.c, tcp_rack_advance). Echoes tell retransmissions that are
-        // acknowledged selectively from nothing: a receiver echoes the segment before the first gap (RFC 7323 section 4.3).
-        let echo_told = if self.tick > Duration::ZERO { None } else { echo_ended };
-        let again = self.detector.on_delivered(index, echo_told, now);
+        let again = self.detector.on_delivered(index, echo_ended, now);
         self.timeout.on_delivered(index, again, echo_ended);
     }
 
