@@ -475,6 +475,25 @@ def test_dualpi2_keeps_its_target() -> None:
     assert (queue["drops"], queue["drops_early"]) == (0, None)
 
 
+def test_a_search_finds_where_rules_of_linux_are_left_out(backend: Linux) -> None:
+    """RED below a shaper does not learn that it is idle (docs/differences.md): without that rule the simulator differs most."""
+    bottleneck = "network.dumbbell.bottleneck"
+    data = scenario_data(stack="linux-6", duration="6 s", flows=[{"from": "a", "to": "b", "tcp": "cubic", "count": 4}])
+    red = {"name": "red", "limit": "400 packets"}
+    data["network"]["dumbbell"]["bottleneck"] |= {"delay": "40 ms", "queue": {**red, "rules": "linux"}}
+    queues = [{"label": "linux", "value": {**red, "rules": "linux"}}, {"label": "published", "value": red}]
+    space = {
+        "queue": {"key": f"{bottleneck}.queue", "values": queues},
+        "rate": {"key": f"{bottleneck}.rate", "range": "20 Mbit/s..40 Mbit/s"},
+    }
+    data["search"] = {"space": space, "maximise": "disagreement", "budget": "150 runs"}
+    found = sojourn.search(data, backend=["simulator", backend])
+    assert found.shrunk is not None
+    assert found.shrunk.point["queue"] == red
+    assert found.differences[0].times > 1
+    assert found.backends == ["simulator", backend.identity.name]
+
+
 def test_cake_holds_as_many_full_packets_as_its_limit(backend: Linux) -> None:
     """CAKE counts memory, of which full packets take half as much again as their bytes: 20 of them still are its 30 kB."""
     data = scenario_data(
