@@ -39,7 +39,7 @@ SPREADING = 0.4
 NOT_ASKED: Sequence[tuple[bool, float | None]] = ((False, None),)
 
 #: New places of a generation, and those that get all seeds. It does not depend on how many runs are made at once.
-NEW, DEEPER = 8, 4
+NEW, DEEPER = 8, 2
 
 
 def least_runs(plane: Plane) -> int:
