@@ -8,7 +8,8 @@ What is tried depends on what runs say alone, and not on how many are made at on
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import groupby, islice
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from sojourn.analysis.result import Result
@@ -39,7 +40,7 @@ SPREADING = 0.4
 NOT_ASKED: Sequence[tuple[bool, float | None]] = ((False, None),)
 
 #: New places of a generation, and those that get all seeds. It does not depend on how many runs are made at once.
-NEW, DEEPER = 8, 4
+NEW, DEEPER = 8, 2
 
 
 def least_runs(plane: Plane) -> int:
@@ -138,10 +139,11 @@ class Exploration:
         self._run([each for each in islice(differing, DEEPER) if self.purse.take(1, SEEDS - each.seeds)], SEEDS)
 
     def _run(self, places: Sequence[Tried], seeds: int) -> None:
-        if not places:
-            return
-        for each, said in zip(places, self.runner.values([each.point for each in places], seeds), strict=True):
-            each.said, each.seeds = said or {}, seeds
+        # Map by map: beside a cell that differs only in having DropTail a verdict says more, which a place alone could not.
+        for _, found in groupby(sorted(places, key=attrgetter("sheet")), attrgetter("sheet")):
+            its = list(found)
+            for each, said in zip(its, self.runner.values([each.point for each in its], seeds), strict=True):
+                each.said, each.seeds = said or {}, seeds
 
     @cached_property
     def _grids(self) -> "list[tuple[Numbers, list[tuple[str, ...]]]]":

@@ -33,7 +33,7 @@ WIDTH = 1.959964
 
 #: Bounds of the kernel: the variance of its smooth part, the lengths of that as shares of the map, and the variance of its rough
 #: part. Values jump at some borders; shorter lengths would explain that, and leave the whole map unclear.
-SCALE, LENGTH, ROUGH = (0.1, 10.0), (0.25, 2.0), (1e-4, 0.1)
+SCALE, LENGTH, ROUGH = (0.1, 10.0), (0.15, 2.0), (1e-4, 0.1)
 
 #: How long its rough part is: about as far as places of a map's grid are from each other.
 ROUGH_LENGTH = 0.02

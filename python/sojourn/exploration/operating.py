@@ -144,8 +144,7 @@ class OperatingRange:
                     if not allowed[row, column]:
                         continue
                     chances = {name: float(layer.probability[row, column]) for name, layer in layers.items()}
-                    holding = [name for name, chance in chances.items() if chance > 0.5 and name != ANY]
-                    holds = ", ".join(holding) if layers else None
+                    holds = _holding(layers, row, column) if layers else None
                     rows.append({**sheet.labels, x.name: x.at(right), y.name: y.at(up), **chances, HOLDS: holds})
         schema: dict[str, Any] = {
             **dict.fromkeys(self.choices, pl.String()),
@@ -184,14 +183,15 @@ class OperatingRange:
         """Where along each row of a map each verdict begins or ends to hold, and any of them.
 
         Columns: the choices, the number of the vertical axis, ``verdict``, ``change`` with growing values of the horizontal axis,
-        ``begins`` or ``ends``, and ``at``, the number of the horizontal axis there, with its 95 % interval, ``low`` to ``high``.
+        ``begins`` or ``ends``, ``at``, the number of the horizontal axis there, with its 95 % interval, ``low`` to ``high``, and
+        ``holds``, the names of all that hold on the side on which it does.
         """
         rows = [
             {**sheet.labels, self.plane.y.name: self.plane.y.at(up), "verdict": name, **crossing}
             for sheet, layers, allowed in zip(self.plane.sheets, self.layers, self.allowed, strict=True)
             for row, up in enumerate(self.plane.y.shares)
             for name, layer in layers.items()
-            for crossing in _crossings(self.plane.x, layer, row, allowed[row])
+            for crossing in _crossings(self.plane.x, layer, row, allowed[row], layers)
         ]
         schema: dict[str, Any] = {
             **dict.fromkeys(self.choices, pl.String()),
@@ -199,6 +199,7 @@ class OperatingRange:
             "verdict": pl.String(),
             "change": pl.String(),
             **dict.fromkeys(("at", "low", "high"), pl.Float64()),
+            HOLDS: pl.String(),
         }
         return pl.DataFrame(rows, schema=schema)
 
@@ -222,8 +223,8 @@ def _layers(plane: Plane, frontiers: Sequence[Frontier]) -> dict[str, Layer]:
     return found
 
 
-def _crossings(axis: Axis, layer: Layer, row: int, allowed: "Numbers") -> list[dict[str, Any]]:
-    """Where a verdict begins and ends along a row."""
+def _crossings(axis: Axis, layer: Layer, row: int, allowed: "Numbers", layers: Mapping[str, Layer]) -> list[dict[str, Any]]:
+    """Where a verdict begins and ends along a row, and which verdicts hold there."""
     found: list[dict[str, Any]] = []
     shares = axis.shares
     for left, right in pairwise(range(len(shares))):
@@ -254,9 +255,15 @@ def _crossings(axis: Axis, layer: Layer, row: int, allowed: "Numbers") -> list[d
                 "at": axis.at(at),
                 "low": axis.at(min(ends[0], at)),
                 "high": axis.at(max(ends[1], at)),
+                HOLDS: _holding(layers, row, right if begins else left),
             }
         )
     return found
+
+
+def _holding(layers: Mapping[str, Layer], row: int, column: int) -> str:
+    """The names of the verdicts that hold at a place of the grid."""
+    return ", ".join(name for name, layer in layers.items() if name != ANY and layer.mean[row, column] > 0)
 
 
 def _zero(left: float, before: float, right: float, after: float) -> float:

@@ -18,7 +18,7 @@ def rows(found: OperatingRange) -> pl.DataFrame:
         {
             **{name: row[name] for name in found.choices},
             y.name: y.text(row[y.name]),
-            "verdict": row["verdict"],
+            "verdict": f"{ANY}: {row['holds']}" if row["verdict"] == ANY else row["verdict"],
             x.name: f"{row['change']} at {x.text(row['at'])}",
             "95 % interval": f"{row['low']:.4g} to {x.text(row['high'])}",
         }
