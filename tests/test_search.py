@@ -488,6 +488,34 @@ def test_what_is_wrong_with_two_backends_is_said_in_one_line(
     assert written.count("\n") == 1
 
 
+@pytest.mark.usefixtures("defective")
+def test_another_backend_checks_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What it says is what the scenario of the finding gives on it, and its runs are kept."""
+    out = tmp_path / "out"
+    assert status(["search", str(write(tmp_path / "it.toml", DELAY)), "--out", str(out), "--check", "defective"]) == 0
+    runs = sojourn.run(out / "found.toml", backend="defective").runs
+    assert f"On defective, these seeds: {runs['sojourn_mean_s'].mean():.4g}, 95 % interval" in capsys.readouterr().out
+    assert sojourn.open(out / "checked-defective").runs["sojourn_mean_s"].to_list() == runs["sojourn_mean_s"].to_list()
+
+
+@pytest.mark.usefixtures("defective")
+@pytest.mark.parametrize(
+    ("search", "by", "said"),
+    [
+        ({"maximise": "drop_pct"}, "simulator", "simulator carries out the search; let another backend check it"),
+        ({"maximise": "drop_pct"}, "defectiv", 'did you mean "defective"'),
+        ({"pareto": ["drop_pct", "jain"]}, "defective", "defective has nothing to check: a front is no single finding"),
+    ],
+)
+def test_what_cannot_check_is_said_in_one_line(
+    search: dict[str, Any], by: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert status(["search", str(write(tmp_path / "it.toml", scenario(RATE, **search))), "--check", by]) == BAD_INPUT
+    written = capsys.readouterr().err
+    assert said in written
+    assert written.count("\n") == 1
+
+
 def test_backends_differ_by_the_nearer_end_of_the_interval_of_their_difference() -> None:
     """By hand: the tolerance is 15 % of 4 %, Student's quantile with two degrees of freedom 4.303."""
     place = METRICS.index("drop_pct")

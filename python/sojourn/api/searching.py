@@ -16,7 +16,7 @@ from sojourn.errors import InputError
 from sojourn.exploration import finding, proposing
 from sojourn.exploration.aim import Aim, Sought, Values, values
 from sojourn.exploration.disagreement import DISAGREEMENT, Difference, Disagreement, differences
-from sojourn.exploration.finding import Finding
+from sojourn.exploration.finding import Check, Finding
 from sojourn.exploration.hunt import LEAST_RUNS, LEAST_RUNS_OF_TWO, RUNGS, SEARCHING, SEEDS, Budget, Hunt, Purse, Trial
 from sojourn.exploration.proposing import Evenly, Learning, Proposer
 from sojourn.exploration.running import Runner
@@ -60,6 +60,7 @@ def search(
     jobs: int | None = None,
     backend: str | Backend | Sequence[str | Backend] = backends.DEFAULT,
     cluster: str | None = None,
+    check: str | Backend | None = None,
     proposer: str = "learning",
     observer: Observer | None = None,
     progress: Callable[[Hunt], None] = lambda _: None,
@@ -79,6 +80,7 @@ def search(
         jobs: how many runs at once; as many as there are cores unless given. The search is the same for any number.
         backend: what carries out the runs; the two backends that are compared in a search for their disagreement.
         cluster: the address of a Dask scheduler whose workers make the runs.
+        check: another backend, such as a kernel, that carries out the finding as well, with the same ten other seeds.
         proposer: ``"learning"``, or ``"evenly"`` for points by chance, to compare with.
         observer: what looks on.
         progress: called after each generation.
@@ -95,6 +97,7 @@ def search(
     aims = _aims(space, maximise, minimise, pareto)
     carriers, looking = _carriers(space, aims, backend), observer or Observer()
     is_of_two = len(carriers) > 1
+    other = _checking(space, aims, carriers, check)
     unless_told, least = (BUDGET_OF_TWO, LEAST_RUNS_OF_TWO) if is_of_two else (BUDGET, LEAST_RUNS)
     limit = Budget.of(budget or told.budget or unless_told, "budget", least)
     chosen = told.seed if seed is None else seed
@@ -122,6 +125,14 @@ def search(
             hunt.settle_front()
         shrunk = Shrinker(hunt, first).go() if len(aims) == 1 else None
         confirmed = None if shrunk is None else _confirmed(runner, shrunk)
+        checked = None
+        if other is not None and shrunk is not None:
+            place = None if out is None else Path(out) / f"checked-{other.identity.name.replace(':', '-')}"
+            kept = until_ended.enter_context(closing(store_of(place, space, [other], looking, call, changes)))
+            checker = Runner(space, partial(values, aims, [other.identity.name]), [other], kept, jobs, None, Quiet(looking))
+            checked = Check(
+                other.identity.name, _estimated(aims[0], _confirmed(checker, shrunk))[0], next(iter(checker.problems), None)
+            )
     trials = list(hunt.trials.values())
     found = Finding(
         space,
@@ -132,6 +143,7 @@ def search(
         hunt.best if len(aims) == 1 else None,
         shrunk,
         *_estimated(aims[0], confirmed),
+        checked,
         finding.table(hunt, hunt.front(), made_by) if len(aims) > 1 else None,
         hunt.own,
         None if hunt.own is None else hunt.beside(hunt.own),
@@ -170,6 +182,19 @@ def _carriers(space: Space, aims: Sequence[Sought], backend: str | Backend | Seq
     if not is_of_two and len(carriers) > 1:
         raise InputError(f"{space.origin}: search: only {DISAGREEMENT} is of two backends; name one")
     return carriers
+
+
+def _checking(space: Space, aims: Sequence[Sought], carriers: Sequence[Backend], check: str | Backend | None) -> Backend | None:
+    """What carries out the finding as well, if anything is to."""
+    if check is None:
+        return None
+    other = backends.named(check)
+    if len(carriers) > 1 or len(aims) > 1:
+        what = f"{DISAGREEMENT} is of two backends already" if len(carriers) > 1 else "a front is no single finding"
+        raise InputError(f"{space.origin}: search: {other.identity.name} has nothing to check: {what}")
+    if other.identity.name == carriers[0].identity.name:
+        raise InputError(f"{space.origin}: search: {other.identity.name} carries out the search; let another backend check it")
+    return other
 
 
 def _aims(space: Space, maximise: str | None, minimise: str | None, pareto: Sequence[str] | None) -> Sequence[Sought]:

@@ -27,7 +27,7 @@ from sojourn.cli.options import (
 
 if TYPE_CHECKING:
     from sojourn.exploration.disagreement import Difference
-    from sojourn.exploration.finding import Finding
+    from sojourn.exploration.finding import Check, Finding
     from sojourn.exploration.hunt import Hunt, Trial
 
 #: The best points that the table shows.
@@ -71,6 +71,7 @@ class _Progress:
     help="Make so many runs, or search for so long. [default: 200 runs, of two backends 1200]",
 )
 @any_seed_option(help="Search by this seed. [default: the file's, or 0]")
+@option("--check", section=CELLS, metavar="BACKEND", help="Carry out the finding on another backend, too, such as linux.")
 @set_option
 @trust_option
 @out_option(None, "Keep the results in DIR; a search that was ended goes on there.")
@@ -86,6 +87,7 @@ def command(
     pareto: tuple[str, str] | None,
     budget: str | None,
     seed: int | None,
+    check: str | None,
     changes: Mapping[str, Any],
     out: Path | None,
     backend: tuple[str, ...],
@@ -113,6 +115,7 @@ def command(
         jobs=jobs,
         backend=backend,
         cluster=cluster,
+        check=check,
         observer=Terminal(click.get_current_context().obj, out, progress, form),
         progress=_Progress(progress),
     )
@@ -160,6 +163,8 @@ def _show(found: "Finding", out: Path | None, form: Form) -> None:
             value = found.shrunk.mean()
             if value is not None and not low <= value <= high:
                 say("The other seeds do not bear out what the search saw; trust their interval", form)
+        if found.checked is not None:
+            say(_of_check(found.checked), form)
         if found.best.seeds < max(RUNGS) and not found.best.repeated:
             say("The budget ended before it had all its seeds; a larger one knows more", form)
         if found.file is not None:
@@ -168,6 +173,19 @@ def _show(found: "Finding", out: Path | None, form: Form) -> None:
                 say(f"Look at it: sojourn run {where}{''.join(f' --backend {name}' for name in found.backends)}", form)
             else:
                 say(f"Look at it: sojourn run {where}; on a kernel: sojourn run {where} --backend linux", form)
+
+
+def _of_check(checked: "Check") -> str:
+    """What another backend says of a finding, on one line."""
+    from sojourn.exploration.hunt import SEEDS
+
+    if checked.problem is not None:
+        return f"{checked.backend} cannot carry it out: {checked.problem}"
+    found = checked.found
+    if found is None:
+        return f"On {checked.backend}, {SEEDS} seeds have no value"
+    between = f", 95 % interval {found.low:.4g} to {found.high:.4g}" if found.low is not None and found.high is not None else ""
+    return f"On {checked.backend}, these seeds: {found.mean:.4g}{between}"
 
 
 def _told(difference: "Difference", backends: Sequence[str]) -> str:

@@ -22,6 +22,17 @@ _PATHS = ("file", "linux", "trace")
 
 
 @dataclass(frozen=True)
+class Check:
+    """What another backend says of a finding."""
+
+    backend: str
+    #: The mean over the seeds that confirm the finding, with its 95 % interval; none if the backend has no value.
+    found: Estimate | None
+    #: Why it could not carry out the finding.
+    problem: str | None
+
+
+@dataclass(frozen=True)
 class Finding:
     """What a search for large or small values has found."""
 
@@ -40,6 +51,8 @@ class Finding:
     confirmed: Estimate | None
     #: Of a disagreement, the metrics over these seeds, that in which the backends differ most first.
     differences: Sequence[Difference]
+    #: What another backend says of it, if one was asked.
+    checked: Check | None
     #: The points than which no other is better by both aims, if the search was for a front.
     front: pl.DataFrame | None
     #: What the file itself has, if the search was for a front and that is a point of the space.
