@@ -261,7 +261,8 @@ def test_the_map_has_all_pairs() -> None:
     assert sum(path.stat().st_size for path in kept.FOLDER.iterdir()) < 1_000_000
     data = json.loads(text.removeprefix("window.sojournAtlas = ").removesuffix(";\n"))
     assert sum(map(len, data["cells"].values())) == kept.recorded().height / len(definitions())
-    for cell in (each for of in data["cells"].values() for each in of.values()):
+    for values in (each for of in data["cells"].values() for each in of.values()):
+        cell = dict(zip(data["fields"], values, strict=False))
         assert len(cell["states"]) == len(cell["values"]) == len(definitions())
         assert len(cell["curve"]) == rows.PARTS
 

@@ -21,6 +21,9 @@ LETTERS = {str(Answer.HOLDS): "H", str(Answer.FAILS): "F", str(Answer.OPEN): "U"
 #: The digits in which a curve's points are written, parts of its greatest.
 LEVELS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/"
 
+#: What is said of a cell, in this order; the kernel's verdict only where one was asked.
+FIELDS = ("states", "values", "held", "seeds", "metrics", "duration", "most", "curve", "kernel")
+
 PAGE = """---
 hide:
   - toc
@@ -57,6 +60,7 @@ def _data(has_laboratory: bool) -> Mapping[str, Any]:
     landmarks = [load(name) for name in available() if name in there]
     return {
         "hasLaboratory": has_laboratory,
+        "fields": FIELDS,
         "metrics": atlas.metrics(),
         "verdicts": [{"id": each.id, "title": each.title, "tells": each.tells, "bound": each.bound} for each in definitions()],
         "tcps": TCPS,
@@ -83,7 +87,7 @@ def _any(landmark: Landmark, queue: str) -> Mapping[str, Any]:
     return {"name": f"{landmark.name}-@tcp-{queue}", **landmark.filled("@tcp", queue, "@beside")}
 
 
-def _cells(landmark: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _cells(landmark: str) -> Iterator[tuple[str, Sequence[Any]]]:
     curves = {row[1:4]: row[4:] for row in atlas.curves().iter_rows() if row[0] == landmark}
     found = atlas.recorded().filter(landmark=landmark)
     for place, rows in found.group_by(*AXES, maintain_order=True):
@@ -105,7 +109,7 @@ def _cells(landmark: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         if first["check"] is not None:
             states, values = _letters(row["check_state"] for row in every), _numbers(row["check_value"] for row in every)
             cell["kernel"] = {"name": first["check"], "states": states, "values": values}
-        yield "/".join(place), cell
+        yield "/".join(place), [cell[name] for name in FIELDS if name in cell]
 
 
 def _letters(states: Iterator[str]) -> str:

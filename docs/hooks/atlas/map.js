@@ -18,8 +18,10 @@
   const verdictOf = (id) => data.verdicts.findIndex((each) => each.id === id);
 
   // CUBIC is beside nobody but itself, so its pairs are only alone.
-  const cellOf = (tcp, queue) =>
-    data.cells[chosen.landmark][`${tcp}/${queue}/${tcp === "cubic" ? "alone" : chosen.beside}`];
+  const cellOf = (tcp, queue) => {
+    const values = data.cells[chosen.landmark][`${tcp}/${queue}/${tcp === "cubic" ? "alone" : chosen.beside}`];
+    return values && Object.fromEntries(data.fields.map((name, index) => [name, values[index]]));
+  };
 
   const agreement = (cell, index) => {
     const [here, there] = [cell.states[index], cell.kernel ? cell.kernel.states[index] : NONE];
