@@ -18,7 +18,6 @@ from own_files import needs_compiler
 from sojourn import backends
 from sojourn.backends.identity import Identity
 from sojourn.backends.result import RunResult
-from sojourn.backends.simulator import Simulator
 from sojourn.cli.commands import BAD_INPUT, status
 from sojourn.exploration.disagreement import METRICS, Disagreement, Pair, differences
 from sojourn.exploration.hunt import RUNGS, SEEDS, Budget
@@ -396,7 +395,7 @@ class Defective:
     identity = Identity("defective", "1", "11")
 
     def __init__(self) -> None:
-        self._simulator = Simulator()
+        self._simulator = backends.named(backends.DEFAULT)
         self.check, self.cancel = self._simulator.check, self._simulator.cancel
 
     def run(self, run: RunSpecification, /) -> RunResult:
