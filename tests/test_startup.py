@@ -46,7 +46,9 @@ def loaded(program: str, *arguments: str) -> set[str]:
 def test_package_loads_lazily() -> None:
     """`import sojourn` loads no large package until a function that needs it is used."""
     assert not loaded("import sojourn") & {*HEAVY, "click", "rich"}
-    assert "polars" in loaded("import sojourn; sojourn.run")
+    of_a_run = loaded("import sojourn; sojourn.run")
+    assert "polars" in of_a_run
+    assert not of_a_run & {"altair", "duckdb", "distributed", "sklearn", "scipy"}, "what only figures, queries and searches need"
 
 
 def test_registries_import_nothing_heavy() -> None:

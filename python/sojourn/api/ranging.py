@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sojourn import backends, names
 from sojourn import verdicts as judging
@@ -20,15 +20,15 @@ from sojourn.exploration.operating import OperatingRange
 from sojourn.exploration.plane import Plane
 from sojourn.exploration.running import Runner
 from sojourn.exploration.space import Space
-from sojourn.figures import ranges
-from sojourn.figures.look import Chart
-from sojourn.figures.ranges import MapAxis
 from sojourn.scenario import read_toml
 from sojourn.store import write_whole
 from sojourn.sweep import file
 from sojourn.sweep.file import RANGE
 from sojourn.sweep.ranged import Ranged
 from sojourn.verdicts import Definition
+
+if TYPE_CHECKING:
+    from sojourn.figures import Chart
 
 #: The budget of a range that is given none.
 RANGE_BUDGET = "400 runs"
@@ -103,14 +103,16 @@ def find_range(
     return found
 
 
-def draw_range(found: OperatingRange, *, dark: bool = False) -> Chart:
+def draw_range(found: OperatingRange, *, dark: bool = False) -> "Chart":
     """Draws the maps of a range.
 
     Args:
         found: the range.
         dark: for a dark page.
     """
-    x, y = (MapAxis(axis.name, axis.title, axis.is_log, axis.is_whole) for axis in (found.plane.x, found.plane.y))
+    from sojourn.figures import ranges  # loads Altair
+
+    x, y = (ranges.MapAxis(axis.name, axis.title, axis.is_log, axis.is_whole) for axis in (found.plane.x, found.plane.y))
     return ranges.draw(
         found.grid,
         found.points,
