@@ -153,9 +153,10 @@ fn lost_retransmission() {
     }
 }
 
-/// Of 100 segments numbers 91 to 95 are lost, and the first of their retransmissions, the transmissions 101 to 105, as well. Those behind it
-/// are acknowledged selectively, with the echo of segment 90: by RFC 8985 section 6.2 such an echo tells nothing of retransmissions, and only
-/// the timeout repairs the loss. Linux goes by the RTT alone (net/ipv4/tcp_recovery.c, tcp_rack_advance) and needs none.
+/// Of 100 segments numbers 91 to 95 are lost, and the first of their retransmissions, the transmissions 101 to 105, as well. Those
+/// behind it are acknowledged selectively, with the echo of segment 90: by RFC 8985 section 6.2 such an echo tells nothing of
+/// retransmissions, and only the timeout repairs the loss. There Linux goes by the RTT alone (net/ipv4/tcp_recovery.c,
+/// tcp_rack_advance) and needs none.
 #[test]
 fn lost_retransmission_before_others() {
     let lost: Vec<u64> = (91..=95).chain([101]).collect();
