@@ -160,8 +160,8 @@ def _show(found: "Finding", out: Path | None, form: Form) -> None:
         if found.confirmed is not None and found.confirmed.low is not None and found.confirmed.high is not None:
             low, high = found.confirmed.low, found.confirmed.high
             say(f"On {SEEDS} other seeds: {found.confirmed.mean:.4g}, 95 % interval {low:.4g} to {high:.4g}", form)
-            value = found.shrunk.mean()
-            if value is not None and not low <= value <= high:
+            value, larger = found.shrunk.mean(), found.aims[0].larger
+            if value is not None and (high < value if larger else low > value):
                 say("The other seeds do not bear out what the search saw; trust their interval", form)
         if found.checked is not None:
             say(_of_check(found.checked), form)
