@@ -175,6 +175,17 @@ def test_what_is_wrong_is_said_before_anything_is_run(
     assert not out.exists()
 
 
+@pytest.mark.parametrize(("command", "what"), [("search", "a search"), ("range", "a range")])
+def test_the_missing_package_is_named_before_anything_is_run(
+    command: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn.gaussian_process", None)
+    file = write(tmp_path / "it.toml", APART | {"search": {**APART["search"], "maximise": "drop_pct"}})
+    assert status([command, str(file), "--out", str(tmp_path / "out")]) == BAD_INPUT
+    assert capsys.readouterr().err == f"sojourn: {what} needs the package scikit-learn; install sojourn[search]\n"
+    assert not (tmp_path / "out").exists()
+
+
 def test_budgets_are_runs_or_times() -> None:
     assert Budget.of("200 runs", "") == Budget.of("200", "") == Budget(200, None)
     assert Budget.of("1.5 min", "") == Budget.of("90 s", "") == Budget(None, 90)

@@ -13,7 +13,7 @@ from sojourn.api.searching import POINTS, Quiet, space_of, store_of
 from sojourn.backends.backend import Backend
 from sojourn.campaign import Cluster, Observer
 from sojourn.errors import InputError
-from sojourn.exploration import exploring, frontier
+from sojourn.exploration import exploring, gaussian
 from sojourn.exploration.exploring import Exploration
 from sojourn.exploration.hunt import Budget, Purse
 from sojourn.exploration.operating import OperatingRange
@@ -82,7 +82,7 @@ def find_range(
     place = "budget" if budget or not told.budget else f"{space.origin}: {RANGE}.budget"
     limit = Budget.of(text, place, exploring.least_runs(plane))
     chosen = (told.seed if seed is None else seed) or 0
-    frontier.check()
+    gaussian.check("a range")
     carrier, looking = backends.named(backend), observer or Observer()
     what = repr(str(scenario)) if isinstance(scenario, str | Path) else f"<scenario {space.name}>"
     call = call_of("find_range", what, backend, axes=axes, verdicts=verdicts, budget=budget, seed=seed, out=out)

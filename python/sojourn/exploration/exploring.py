@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from sojourn.analysis.result import Result
-from sojourn.exploration import frontier
+from sojourn.exploration import gaussian
 from sojourn.exploration.frontier import Frontier, Outlook
 from sojourn.exploration.hunt import Purse
 from sojourn.exploration.operating import OperatingRange, Tried
@@ -75,7 +75,7 @@ class Exploration:
         self._try([(number, place) for number in range(len(self.plane.sheets)) for place in self._spread(number)])
         self.progress(self)
         while True:
-            with frontier.alone():
+            with gaussian.alone():
                 known = self.frontiers()
                 new = self._unclear(known)
             spent = self.purse.spent
@@ -206,7 +206,7 @@ def explore(
     """
     exploration = Exploration(plane, asked, runner, purse, seed, progress)
     exploration.go()
-    with frontier.alone():
+    with gaussian.alone():
         known = exploration.frontiers()
     tried = [each for sheet in exploration.tried for each in sheet.values()]
     return OperatingRange(plane, asked, tried, known, purse.spent, runner.problems[0] if runner.problems else None)

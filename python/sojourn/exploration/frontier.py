@@ -5,14 +5,11 @@ So one run near a border says more than whether it is beyond. The border is wher
 """
 
 import math
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
-from sojourn.errors import InputError
 from sojourn.exploration.plane import Place
 from sojourn.verdicts import Definition
 
@@ -21,9 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.float64]
-
-#: What is said where the library is not installed.
-NEEDED = "a range needs the package scikit-learn; install sojourn[search]"
 
 #: What one run says: whether the verdict holds, and the value that shows it.
 Said = tuple[bool, float | None]
@@ -47,29 +41,6 @@ LEAST_NOISE = 1e-4
 
 #: The least standard deviation, which keeps quotients finite.
 LEAST_SD = 1e-6
-
-
-def check() -> None:
-    """Checks that the library is there.
-
-    Raises:
-        InputError: it is not.
-    """
-    try:
-        import sklearn.gaussian_process
-    except ImportError:
-        raise InputError(NEEDED) from None
-    _ = sklearn
-
-
-@contextmanager
-def alone() -> Iterator[None]:
-    """Keeps libraries from more threads than one, by which the last digits would depend on the machine's cores."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that a length is at its bound
-        yield
 
 
 def scores(definition: Definition, places: Sequence[Sequence[Said]]) -> list[list[float]]:

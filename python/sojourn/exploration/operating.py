@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from sojourn.exploration import frontier
+from sojourn.exploration import gaussian
 from sojourn.exploration.frontier import Frontier, Surface
 from sojourn.exploration.plane import Axis, Place, Plane
 from sojourn.exploration.space import Point
@@ -90,7 +90,7 @@ class OperatingRange:
     @cached_property
     def layers(self) -> Sequence[Mapping[str, Layer]]:
         """Of each map, what its verdicts are on the grid, and ``ANY`` of them."""
-        with frontier.alone():
+        with gaussian.alone():
             return [_layers(self.plane, frontiers) for frontiers in self.frontiers]
 
     @cached_property

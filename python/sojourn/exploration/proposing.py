@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from sojourn.exploration import gaussian
 from sojourn.exploration.space import Dimension
-from sojourn.exploration.surrogate import Surrogate, check_installed
+from sojourn.exploration.surrogate import Surrogate
 
 #: Points of a generation at least. It does not depend on how many runs are made at once, so that no search does.
 LEAST_POINTS = 5
@@ -83,7 +84,7 @@ class Learning:
     aims: int = 1
 
     def __post_init__(self) -> None:
-        check_installed()  # says what is missing before anything is run
+        gaussian.check("a search")
         self._chance = random.Random(f"learning {self.seed}")
         self._asked: list[list[float]] = []
         #: Places, and of each what its seeds are worth for each aim.

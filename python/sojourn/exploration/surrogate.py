@@ -4,15 +4,11 @@ Scikit-learn fits it. Values are made more normal first, since what a search loo
 """
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from sojourn.errors import InputError
+from sojourn.exploration import gaussian
 from sojourn.exploration.space import Dimension
-
-#: What is said where the package is not installed.
-NEEDED = "a search needs the package scikit-learn; install sojourn[search]"
 
 #: Observations that a model is fitted to at most: the largest, and the latest. Its cost grows with their cube.
 LARGEST, LATEST = 150, 150
@@ -28,14 +24,11 @@ class Surrogate:
     """A Gaussian process with a length scale for each coordinate (Matérn 5/2), and noise."""
 
     def __init__(self, dimensions: Sequence[Dimension], places: Sequence[Sequence[float]], values: Sequence[float]) -> None:
-        """Fits it to values at places, of which one may be given several times.
-
-        Raises:
-            InputError: scikit-learn is not installed.
-        """
+        """Fits it to values at places, of which one may be given several times."""
         import numpy as np
+        from sklearn.gaussian_process import GaussianProcessRegressor, kernels
+        from sklearn.preprocessing import PowerTransformer
 
-        gaussian, kernels, preprocessing, limited = _packages()
         self._dimensions = dimensions
         finite = [value for value in values if math.isfinite(value)]
         least = min(finite, default=0.0)
@@ -44,13 +37,11 @@ class Surrogate:
         at, known = self._coordinates([places[row] for row in kept]), known[kept]
         kernel = kernels.ConstantKernel(1.0, (0.05, 20.0)) * kernels.Matern([0.5] * at.shape[1], SCALES, nu=2.5)
         kernel += kernels.WhiteKernel(0.05, NOISE)
-        # Length scales at their bound are of coordinates that make no difference: nothing to be warned of. Small matrices gain
-        # nothing from more threads, whose number would also change the last digits.
-        with warnings.catch_warnings(action="ignore"), limited(1):
+        with gaussian.alone():
             scaled = known * 0
             if float(known.std()) > 0:
-                scaled = preprocessing.PowerTransformer().fit_transform(_standard(known)[:, None])[:, 0]
-            self._process = gaussian.GaussianProcessRegressor(kernel, optimizer=_optimised, normalize_y=False).fit(at, scaled)
+                scaled = PowerTransformer().fit_transform(_standard(known)[:, None])[:, 0]
+            self._process = GaussianProcessRegressor(kernel, optimizer=_optimised, normalize_y=False).fit(at, scaled)
             self._noise = float(self._process.kernel_.k2.noise_level)
             self._best = float(self._process.predict(at).max())
 
@@ -59,8 +50,7 @@ class Surrogate:
         import numpy as np
 
         at = self._coordinates(places)
-        *_, limited = _packages()
-        with limited(1):
+        with gaussian.alone():
             mean, deviation = self._process.predict(at, return_std=True)
         order: list[int] = np.argsort(-_improvement(mean, deviation**2 - self._noise, self._best), kind="stable").tolist()
         return order
@@ -69,8 +59,7 @@ class Surrogate:
         """So many of some places: each where most improvement is expected if those before it are as the model says."""
         import numpy as np
 
-        *_, limited = _packages()
-        with limited(1):
+        with gaussian.alone():
             mean, covariance = self._process.predict(self._coordinates(places), return_cov=True)
         covariance = covariance - self._noise * np.eye(len(places))
         best, found = self._best, list[int]()
@@ -120,22 +109,3 @@ def _optimised(objective: Any, initial: Any, bounds: Any) -> tuple[Any, float]:
 
     found = minimize(objective, initial, method="L-BFGS-B", jac=True, bounds=bounds, options={"maxiter": 30})
     return found.x, float(found.fun)
-
-
-def check_installed() -> None:
-    """Says what is missing, before anything is run.
-
-    Raises:
-        InputError: scikit-learn is not installed.
-    """
-    _packages()
-
-
-def _packages() -> tuple[Any, Any, Any, Any]:
-    try:
-        from sklearn import gaussian_process, preprocessing
-        from sklearn.gaussian_process import kernels
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        raise InputError(NEEDED) from None
-    return gaussian_process, kernels, preprocessing, threadpool_limits
