@@ -2,11 +2,15 @@
 
 import shutil
 from collections.abc import Iterator
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
 CHROMIUM = shutil.which("chromium")
+
+#: The judge of accessibility, a package that the laboratory is built with.
+AXE = Path(__file__).parents[1] / "lab" / "node_modules" / "axe-core" / "axe.min.js"
 
 Scheme = Literal["light", "dark"]
 
@@ -22,6 +26,13 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_OPTIONS))
         yield browser
         browser.close()
+
+
+def violations(page: Page) -> list[tuple[str, list[Any]]]:
+    """What axe-core finds wrong in a page as it is now: its rule, and the first places."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    return [(each["id"], [node["target"] for node in each["nodes"]][:3]) for each in found["violations"]]
 
 
 class Watched:

@@ -4,19 +4,36 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, expect
 
-import catalogue_page
+import algorithm_pages
 import navigation
 import origins
 import study_pages
+from browsing import AXE, CHROMIUM, Scheme, Watched, chromium, violations
 from conftest import ROOT
 from sojourn import catalogue
 from sojourn.analysis.frames import NAMES, columns
 from sojourn.metrics import METRICS
 from sojourn.study import library
+
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: pages are not opened")
+needs_axe = pytest.mark.skipif(not AXE.is_file(), reason="axe-core, a package of the laboratory, is not installed")
+
+#: A page of each kind.
+KINDS = (
+    *("index.html", "tutorial.html", "measures.html", "catalogue.html", "cards.html", "cards/bbr.html", "atlas-map.html"),
+    *("studies/piotrowska.html", "congestion-controls/bbr.html", "queue-disciplines/codel.html", "decisions/index.html"),
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    yield from chromium()
 
 
 @pytest.fixture(scope="module")
@@ -42,22 +59,68 @@ def test_site_is_self_contained(site: Path) -> None:
 
 
 def test_site_is_complete(site: Path) -> None:
-    """Every study has a page, and every algorithm and profile a section of the catalogue."""
+    """Studies, congestion controls and disciplines have pages; slow starts and profiles a section of the catalogue."""
     for name in library.available():
         assert (site / "studies" / f"{name}.html").is_file()
     shown = (site / "catalogue.html").read_text(encoding="utf-8")
     known = catalogue.load()
-    for entry in (*known.congestion_controls, *known.slow_starts, *known.queues, *known.profiles):
+    for entry in (*known.slow_starts, *known.profiles):
         assert re.search(rf"<h3[^>]*>{re.escape(entry.name)}<", shown), entry.name
+    for folder, entries in (("congestion-controls", known.congestion_controls), ("queue-disciplines", known.queues)):
+        for entry in entries:
+            assert f'href="{folder}/{entry.name}.html"' in shown
+            page = (site / folder / f"{entry.name}.html").read_text(encoding="utf-8")
+            pictures = re.findall(r'<img [^>]*src="([^"]+)"', page)
+            assert pictures or entry.unresponsive, entry.name
+            assert all((site / folder / picture).read_text(encoding="utf-8").startswith("<svg") for picture in pictures)
 
 
-def test_catalogue_lists_parameters() -> None:
-    """The section of CoDel lists all its parameters."""
-    known = catalogue.load()
-    page = catalogue_page.page(known)
-    codel = page[page.index("\n### codel\n") :].partition("\n### ")[2].partition("\n### ")[0]
-    for parameter in known.queue("codel").parameters:
-        assert f"| `{parameter.name}` |" in codel
+@needs_chromium
+def test_search_works_in_a_folder(site: Path, browser: Browser) -> None:
+    """Where no server hands out its pages the search finds a discipline's page, and asks for nothing elsewhere."""
+    watched = Watched(browser, (site / "studies" / "linux.html").as_uri())
+    watched.page.locator("input[name=query]").press_sequentially("choke")
+    expect(watched.page.locator(".md-search-result__meta")).to_contain_text("matching documents")
+    hrefs = watched.page.locator(".md-search-result__link").evaluate_all("all => all.map((each) => each.href)")
+    assert any("/queue-disciplines/choke.html" in each for each in hrefs)
+    assert watched.complaints == []
+    assert watched.asked_elsewhere() == []
+    watched.page.close()
+
+
+@needs_chromium
+@needs_axe
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_accessible(site: Path, browser: Browser, scheme: Scheme) -> None:
+    """axe-core finds nothing on a page of each kind."""
+    check_accessible([site / name for name in KINDS], browser, scheme)
+
+
+@needs_chromium
+@needs_axe
+@pytest.mark.long
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_pages_are_accessible(site: Path, browser: Browser, scheme: Scheme) -> None:
+    """axe-core finds nothing on any page but the laboratory, which has its own test."""
+    check_accessible([page for page in sorted(site.rglob("*.html")) if page.name != "laboratory.html"], browser, scheme)
+
+
+def check_accessible(pages: Iterable[Path], browser: Browser, scheme: Scheme) -> None:
+    found = {}
+    for page in pages:
+        watched = Watched(browser, page.as_uri(), width=1280, scheme=scheme)
+        if wrong := violations(watched.page):
+            found[page.name] = wrong
+        watched.page.close()
+    assert found == {}
+
+
+def test_pages_list_parameters() -> None:
+    """The page of CoDel lists all its parameters and its inner state."""
+    codel = catalogue.load().queue("codel")
+    shown = "\n".join(algorithm_pages.details(codel))
+    for name in (*(each.name for each in codel.parameters), *(each.name for each in codel.state)):
+        assert f"| `{name}` |" in shown
 
 
 def test_columns_are_defined() -> None:

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 
+import algorithm_pages
 from made.cards import DEPLOYED, place
 from prose import plain, table
 from sojourn.catalogue import Algorithm, Catalogue, Parameter, Profile
 
 INTRODUCTION = """# Catalogue
 
-All algorithms and stack profiles that a scenario can name, as `sojourn list` and `sojourn describe` show them: source,
-parameters, and deviations from the source. [Behaviour](behaviour.md) shows each of them on the same link, and
-[differences](differences.md) gives the reasons for deviations."""
+All algorithms and stack profiles that a scenario can name, as `sojourn list` and `sojourn describe` show them. The page of each
+congestion control and queue discipline has its source, deviations and parameters, and what it does over time on one line.
+[Behaviour](behaviour.md) says what to expect of each, and [differences](differences.md) gives the reasons for deviations."""
 
 
 #: Algorithms that have a report card.
@@ -26,16 +27,16 @@ def _parts(catalogue: Catalogue) -> Iterator[str]:
     yield INTRODUCTION
     yield "## Congestion controls"
     yield 'Of a group of flows: `tcp = "cubic"`, or `tcp = { name = "cubic", beta = 0.8 }`.'
-    yield from _algorithms(catalogue.congestion_controls)
+    yield _pages(catalogue.congestion_controls, algorithm_pages.CONTROLS)
     yield "## Slow starts"
     yield 'Of a congestion control that has one: `tcp = { name = "cubic", slow_start = "hystart" }`.'
-    yield from _algorithms(catalogue.slow_starts)
+    yield from _sections(catalogue.slow_starts)
     yield "## Queue disciplines"
     yield 'Of a link: `queue = { name = "codel", limit = "1000 packets" }`.'
-    yield from _algorithms(catalogue.queues)
+    yield _pages(catalogue.queues, algorithm_pages.DISCIPLINES)
     yield "## Rules of video"
     yield 'Of a viewer: `video = { rule = "bba1" }`.'
-    yield from _algorithms(catalogue.video_rules)
+    yield from _sections(catalogue.video_rules)
     yield "## Stack profiles"
     yield 'The constants of a TCP: `stack = { profile = "linux-6" }`. Each setting can be changed by itself.'
     settings = {setting.name: setting for setting in catalogue.stack_settings}
@@ -44,34 +45,28 @@ def _parts(catalogue: Catalogue) -> Iterator[str]:
         yield from _defaults(profile)
 
 
-def _algorithms(algorithms: Iterable[Algorithm]) -> Iterator[str]:
+def _pages(algorithms: Iterable[Algorithm], folder: str) -> str:
+    """A row an algorithm, which leads to its page."""
+    rows = (
+        [
+            f"[`{each.name}`]({algorithm_pages.place(each, folder)})",
+            plain(each.title),
+            ", ".join(f"`{name}`" for name in each.aliases),
+            str(each.year or ""),
+            f"[card]({place(each.name)})" if each.name in _CARDS else "",
+        ]
+        for each in algorithms
+    )
+    return table(("name", "what it is", "also", "year:", "report card"), rows)
+
+
+def _sections(algorithms: Iterable[Algorithm]) -> Iterator[str]:
     for algorithm in algorithms:
         yield f"### {plain(algorithm.name)}"
         also = f" (also {', '.join(map(plain, algorithm.aliases))})" if algorithm.aliases else ""
         yield f"{plain(algorithm.title)}{also}."
-        if algorithm.source:
-            year = f", {algorithm.year}" if algorithm.year else ""
-            yield f"**Source.** {plain(algorithm.source)}{year}"
-        if algorithm.deviations:
-            yield f"**Deviations.** {plain(algorithm.deviations)}"
-        if algorithm.name in _CARDS:
-            yield f"[Report card]({place(algorithm.name)})"
-        if algorithm.parameters:
-            yield table(
-                ("parameter", "default", "allowed", "description", "source"),
-                ([f"`{parameter.name}`", *map(plain, _texts(parameter))] for parameter in algorithm.parameters),
-            )
-        if algorithm.state:
-            yield "[Inner state](measures.md#inner-states):"
-            rows = (
-                [f"`{value.name}`", *map(plain, (value.unit, value.doc, ", ".join(value.phases or ())))]
-                for value in algorithm.state
-            )
-            yield table(("value", "unit", "description", "phases"), rows)
-
-
-def _texts(parameter: Parameter) -> tuple[str, ...]:
-    return parameter.format(parameter.default), parameter.allowed, parameter.doc, parameter.source
+        yield from algorithm_pages.about(algorithm)
+        yield from algorithm_pages.details(algorithm)
 
 
 def _profile(profile: Profile, settings: dict[str, Parameter]) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """A scenario as a setting of the laboratory, which the address of a link holds (lab/src/model/setting.ts)."""
 
+import base64
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -51,6 +53,12 @@ def state(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return {"a": setting, "b": None, "own": []}
 
 
+def address(setting: Mapping[str, Any]) -> str:
+    """What a link to the page ends with, for what it is to show."""
+    text = base64.urlsafe_b64encode(json.dumps(setting, separators=(",", ":")).encode())
+    return f"#v2.{text.decode().rstrip('=')}"
+
+
 def _time(text: str) -> int:
     return units.DURATION.parse(text)
 
@@ -82,7 +90,7 @@ def _group(flow: Mapping[str, Any], sender: str, number: int) -> Mapping[str, An
         "slow_start": None,
         "stack": {},
         "from": sender,
-        "start": None,
-        "start_within": _time(flow["start_within"]),
+        "start": _time(flow["start"]) if "start" in flow else None,
+        "start_within": _time(flow["start_within"]) if "start_within" in flow else None,
         "stop": None,
     }

@@ -1,5 +1,6 @@
 """What the site has besides docs/: pages that are files from elsewhere in the repository, or come from the code and results."""
 
+import re
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -7,6 +8,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Link, Navigation
 from mkdocs.structure.pages import Page
 
+import algorithm_pages
 import atlas_page
 import card_pages
 import catalogue_page
@@ -24,6 +26,9 @@ CATALOGUE, DECISIONS = "catalogue.md", "decisions/index.md"
 #: The laboratory, if `make lab` has built it: one file, which is part of the site as it is.
 LABORATORY = "laboratory.html"
 
+#: The site's own style, and what lets its search work in a folder.
+ASSETS = Path(__file__).parent / "site"
+
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Makes the navigation."""
@@ -38,13 +43,18 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the pages that are not in docs/."""
     results = ROOT / config.extra["results"]
     made = {page: (ROOT / path).read_text(encoding="utf-8") for page, path in ELSEWHERE.items()}
-    made[CATALOGUE] = catalogue_page.page(catalogue.load())
+    has_laboratory = (ROOT / "lab" / "dist" / LABORATORY).is_file()
+    known = catalogue.load()
+    made[CATALOGUE] = catalogue_page.page(known)
+    made |= algorithm_pages.pages(known, has_laboratory=has_laboratory)
     made[DECISIONS] = _decisions(files)
     made |= card_pages.pages()
-    made |= atlas_page.files(has_laboratory=(ROOT / "lab" / "dist" / LABORATORY).is_file())
+    made |= atlas_page.files(has_laboratory=has_laboratory)
     made |= {_page_of(name): study_pages.page(name, results) for name in library.available()}
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
+    for path in sorted(ASSETS.iterdir()):
+        files.append(File.generated(config, f"{ASSETS.name}/{path.name}", content=path.read_text(encoding="utf-8")))
     if (built := ROOT / "lab" / "dist" / LABORATORY).is_file():
         files.append(File.generated(config, LABORATORY, content=built.read_text(encoding="utf-8")))
     return files
@@ -60,6 +70,18 @@ def on_nav(nav: Navigation, files: Files, **_: MkDocsConfig) -> Navigation:
 def on_page_markdown(markdown: str, page: Page, files: Files, **_: MkDocsConfig) -> str:
     """Takes away what says how a page's numbers are made, and makes its links lead to pages of the site."""
     return relinked(unmarked(markdown), page.file.src_uri, [file.src_uri for file in files])
+
+
+def on_page_content(html: str, **_: MkDocsConfig) -> str:
+    """Makes the empty corner of a table a cell, since a heading has to have a text."""
+    return re.sub(r"<th([^>]*)></th>", r"<td\1></td>", html)
+
+
+def on_post_page(output: str, **_: MkDocsConfig) -> str:
+    """Names the theme's search, which is a dialog without a name."""
+    return output.replace(
+        'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
+    )
 
 
 def _page_of(study: str) -> str:

@@ -81,7 +81,7 @@
         const isChosen = tcp === chosen.tcp && queue === chosen.queue;
         const button = make(
           "button",
-          { type: "button", class: look, "aria-pressed": String(isChosen), "aria-label": `${tcp} behind ${queue}: ${words}`, title: `${tcp} behind ${queue}: ${words}` },
+          { type: "button", class: look, "aria-pressed": String(isChosen), "aria-label": `${sign} ${tcp} behind ${queue}: ${words}`, title: `${tcp} behind ${queue}: ${words}` },
           sign,
         );
         button.disabled = !cell;
