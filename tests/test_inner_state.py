@@ -184,6 +184,21 @@ def test_file_in_c_shows_the_same(scenario_file: WriteScenario) -> None:
     assert ((ours["value"] - theirs["value"]).abs() < 1e-12).all()
 
 
+@needs_compiler
+@pytest.mark.parametrize("kind", ["SIZE", "RATE", "INTEGER"])
+def test_bound_that_is_not_set_in_c(scenario_file: WriteScenario, kind: str) -> None:
+    """Any member of a file in C that is SOJOURN_NONE has no sample, until it has a value."""
+    unit = '"B", ' if kind == "INTEGER" else ""
+    written = SHOWS_C.replace(
+        'SOJOURN_SHOW_DURATION(struct scalable, base, "', f'SOJOURN_SHOW_{kind}(struct scalable, base, {unit}"'
+    ).replace("if (ack->rtt != SOJOURN_NONE && ack->rtt < self->base)", "if (ack->now > SOJOURN_SECOND)")
+    written = written.replace("self->base = ack->rtt;", "self->base = ack->acked;")
+    series = shown_by(scenario_file, "mine.c", written).filter(measure="base")
+    assert (series["time"] > 1).all()
+    assert series.filter(pl.col("time") > 3).height == 18
+    assert series["value"].is_between(1448, 100 * 1460).all()
+
+
 def test_queue_of_ones_own_shows_its_state(scenario_file: WriteScenario) -> None:
     """CoDel in a file shows what the built-in one tells: the same counts at the same times."""
     written = CODEL.replace("DROP, PASS, Queue, duration, size", "DROP, PASS, Queue, duration, size, state").replace(

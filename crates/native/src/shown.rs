@@ -69,14 +69,14 @@ impl ShownMembers {
         ShownMembers(listed(members).into_iter().map(member).collect())
     }
 
-    /// Tells what the state has. A time that is none is not told.
+    /// Tells what the state has. A member that is none is not told: a bound that there is not, say.
     pub fn tell(&self, state: &State, tell: &mut Tell<'_>) {
         for (name, kind, offset) in self.0.iter() {
             // SAFETY: the member lies within the state, and no hook is running.
             let bits = unsafe { state.pointer().cast::<u8>().add(*offset).cast::<u64>().read_unaligned() };
             match *kind {
+                _ if bits == NONE => {}
                 NUMBER => tell(name, f64::from_bits(bits)),
-                DURATION if bits == NONE => {}
                 DURATION => tell(name, bits as f64 / 1e12),
                 _ => tell(name, bits as f64),
             }

@@ -125,7 +125,8 @@ struct sojourn_value {
 #define SOJOURN_SHOW_(type, member, kind, unit, phases, meaning) \
 	{ #member, unit, meaning, phases, kind, sizeof(((type *)0)->member), offsetof(type, member) }
 
-/* Each names a member of the state: a double, or a uint64_t in the unit of its kind. A duration that is SOJOURN_NONE is not known. */
+/* Each names a member of the state: a double, or a uint64_t in the unit of its kind. One that is SOJOURN_NONE is not known, such as a
+ * bound that is not set, and has no sample. */
 #define SOJOURN_SHOW_NUMBER(type, member, unit, meaning) SOJOURN_SHOW_(type, member, SOJOURN_KIND_NUMBER, unit, NULL, meaning)
 #define SOJOURN_SHOW_INTEGER(type, member, unit, meaning) SOJOURN_SHOW_(type, member, SOJOURN_KIND_INTEGER, unit, NULL, meaning)
 #define SOJOURN_SHOW_BOOLEAN(type, member, meaning) SOJOURN_SHOW_(type, member, SOJOURN_KIND_BOOLEAN, "", NULL, meaning)
