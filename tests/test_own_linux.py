@@ -1,8 +1,11 @@
 """Unmodified congestion control modules of Linux: what is compiled against our headers runs as it does in the kernel."""
 
 import itertools
+import json
 import os
+import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import polars as pl
@@ -354,6 +357,177 @@ def test_module_of_l4s(scenario_file: WriteScenario, flags: str, least: float, m
     path.write_text(scenario, encoding="utf-8")
     queue = sojourn.run(path).queues.row(0, named=True)
     assert least <= queue["marks"] / queue["departures"] <= most
+
+
+#: A module that governs: its window grows by a segment each hundred acknowledgements, and has a bound from the thousandth on.
+SHOWN_MODULE = """
+#include <linux/module.h>
+#include <net/tcp.h>
+
+struct mine {
+    u32 calls, bound;
+};
+
+static void mine_init(struct sock *sk)
+{
+    struct mine *ca = inet_csk_ca(sk);
+
+    ca->calls = 0;
+    ca->bound = ~0U;
+}
+
+static void mine_main(struct sock *sk, const struct rate_sample *rs)
+{
+    struct mine *ca = inet_csk_ca(sk);
+
+    tcp_sk(sk)->snd_cwnd = 10 + ++ca->calls / 100;
+    if (ca->calls >= 1000)
+        ca->bound = tcp_sk(sk)->snd_cwnd + 1;
+    sk->sk_pacing_rate = 12500000;
+}
+
+static u32 mine_ssthresh(struct sock *sk)
+{
+    return tcp_snd_cwnd(tcp_sk(sk));
+}
+
+static struct tcp_congestion_ops mine = {
+    .init = mine_init,
+    .cong_control = mine_main,
+    .ssthresh = mine_ssthresh,
+    .undo_cwnd = tcp_reno_undo_cwnd,
+    .owner = THIS_MODULE,
+    .name = "mine",
+};
+
+static int __init mine_register(void)
+{
+    return tcp_register_congestion_control(&mine);
+}
+module_init(mine_register);
+"""
+
+#: What stands beside it.
+SHOWS = """
+MODULE_SHOW_STATE(struct mine);
+
+static const char *const phases[] = {"free", "bounded", NULL};
+
+MODULE_SHOW_PHASE(phase, ca->bound != ~0U, phases, "Whether there is a bound");
+MODULE_SHOW_SIZE(bound, ca->bound == ~0U ? SOJOURN_NONE : (u64)ca->bound * tp->mss_cache, "Bound");
+MODULE_SHOW_RATE(pace, 8 * (u64)sk->sk_pacing_rate, "Pacing rate");
+MODULE_SHOW_DURATION(base, tcp_min_rtt(tp), "Least RTT");
+MODULE_SHOW_NUMBER(half, tp->snd_cwnd / 2.0, "segments", "Half of the window");
+MODULE_SHOW_BOOLEAN(is_odd, ca->calls % 2, "Whether the number of acknowledgements is odd");
+MODULE_SHOW_INTEGER(calls, ca->calls, "", "Acknowledgements");
+MODULE_SHOW_COUNT(even, ca->calls % 2 == 0, "Acknowledgements whose number is even");
+"""
+
+
+def shown_module(scenario_file: WriteScenario, shows: str | None = SHOWS) -> Path:
+    """Writes a scenario of a module that shows its state, which is asked for."""
+    path = with_module(scenario_file, SHOWN_MODULE)
+    text = path.read_text(encoding="utf-8").replace("count = 2", "count = 1")
+    probe = 'probe = { flow_series = "10 ms", flow_state = true }'
+    path.write_text(text.replace('name = "small"', f'name = "small"\n{probe}'), encoding="utf-8")
+    if shows is not None:
+        (path.parent / "tcp_mine.shows.c").write_text(shows, encoding="utf-8")
+    return path
+
+
+def test_module_shows_its_state(scenario_file: WriteScenario) -> None:
+    """Samples have what the file beside a module says of its state, in the units of its kind, and nothing of a bound not set."""
+    series = sojourn.run(shown_module(scenario_file)).series.filter(kind="flow")
+    wide = series.pivot("measure", index="time", values="value").sort("time").filter(pl.col("calls") > 0)
+    assert wide.height > 300
+    calls = wide["calls"]
+    assert (2 * 1448 * wide["half"] == wide["cwnd"]).all()
+    assert (wide["half"] == (10 + calls // 100) / 2).all()
+    assert (wide["even"] == calls // 2).all()
+    assert (wide["is_odd"] == calls % 2).all()
+    assert (wide["pace"] == 1e8).all()
+    # The path's 14 ms, and the 1.2 ms of each of the two packets or more that are acknowledged together.
+    assert wide["base"].is_between(0.0164, 0.0180).all()
+    assert (wide["phase"] == (calls >= 1000)).all()
+    assert wide["bound"].is_null().equals(calls < 1000)
+    assert 0 < wide["bound"].null_count() < wide.height
+    bounded = wide.drop_nulls("bound")
+    assert (bounded["bound"] == bounded["cwnd"] + 1448).all()
+
+
+def test_module_is_described_with_its_state(scenario_file: WriteScenario, capsys: Capture) -> None:
+    """`describe` lists what the file beside a module declares, in that order."""
+    shown_module(scenario_file)
+    module = str(scenario_file().parent / "tcp_mine.c")
+    assert status(["describe", module, "--json"]) == 0
+    state = json.loads(capsys.readouterr().out)["state"]
+    assert [row["name"] for row in state] == ["phase", "bound", "pace", "base", "half", "is_odd", "calls", "even"]
+    assert [row["unit"] for row in state[:5]] == ["", "B", "bit/s", "s", "segments"]
+    assert state[0]["phases"] == ["free", "bounded"]
+    assert status(["check", module]) == 0
+
+
+def test_question_on_the_state_of_a_module(scenario_file: WriteScenario) -> None:
+    """A suite's question is judged on what a module shows; without the file beside it the module is not asked."""
+    path = shown_module(scenario_file)
+    module = path.parent / "tcp_mine.c"
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    flows = [{**data["flows"][0], "tcp": "candidate"}]
+    question = {
+        **{"id": "bounded", "question": "Is there a bound?", "section": "1", "rule": "must", "states": ["phase", "bound"]},
+        "query": "select seed, max(value) filter (measure = 'bound') > 0 as holds from series group by seed",
+    }
+    suite = {
+        **{"name": "ours", "title": "Ours", "source": "ours", "of": "tcp", "comparators": [{"linux": str(module)}]},
+        **{"phases": ["free", "bounded"], "seeds": 6, "questions": [question]},
+        "scenario": {key: data[key] for key in ("duration", "warm_up", "network", "probe")} | {"flows": flows},
+    }
+    assert sojourn.evaluate(module, suite=suite, jobs=1)["verdict"].to_list() == ["pass"]
+    (path.parent / "tcp_mine.shows.c").unlink()
+    with pytest.raises(sojourn.InputError, match=r"does not show phase, bound of its inner state; tcp_mine\.shows\.c beside"):
+        sojourn.evaluate(module, suite=suite, jobs=1)
+
+
+def test_what_a_module_shows_is_part_of_the_run(scenario_file: WriteScenario) -> None:
+    """A run's key follows what stands beside the module, and what that includes."""
+
+    def key(shows: str | None) -> str:
+        return str(sojourn.run(shown_module(scenario_file, shows)).runs["key"].item())
+
+    without = key(None)
+    first = key(SHOWS)
+    assert key(SHOWS) == first
+    others = [key(SHOWS.replace("2.0", "4.0"))]
+    included = scenario_file().parent / "units.h"
+    for value in ("2.0", "3.0"):
+        included.write_text(f"#define HALF {value}\n", encoding="utf-8")
+        others.append(key('#include "units.h"\n' + SHOWS.replace("2.0", "HALF")))
+    assert len({without, first, *others}) == 5
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("ca->calls % 2,", "ca->cals % 2,", r"tcp_mine\.shows\.c:11: .*no member named 'cals'"),
+        ("tcp_min_rtt(tp)", "tcp_least_rtt(tp)", r"tcp_mine\.shows\.c:9: .*tcp_least_rtt"),
+        ("ca->calls % 2 == 0", "tp->lost = 1", r"tcp_mine\.shows\.c:13: .*read-only"),
+        ("MODULE_SHOW_STATE(struct mine);", "", r"tcp_mine\.shows\.c: says with no MODULE_SHOW_STATE which struct"),
+        ("\nMODULE", '\n#include "no.h"\nMODULE', r"tcp_mine\.shows\.c:2: .*no\.h"),
+        ("SIZE(bound", "SIZE(base", r"tcp_mine\.c: value base: declared twice"),
+        ("SIZE(bound", "SIZE(cwnd", r"tcp_mine\.c: value cwnd: its name is that of one of Sojourn's own samples"),
+        ("SIZE(bound", "SIZE(the bound", r"tcp_mine\.c: value the bound: its name may have letters, digits and underscores"),
+        (
+            "MODULE_SHOW_STATE(struct mine);",
+            "MODULE_SHOW_STATE(struct mine);" + "".join(f' MODULE_SHOW_NUMBER(v{n}, 1, "", "");' for n in range(9)),
+            r"tcp_mine\.c: shows more than 16 values of its state",
+        ),
+    ],
+)
+def test_what_a_module_cannot_show(scenario_file: WriteScenario, capsys: Capture, old: str, new: str, said: str) -> None:
+    """What is wrong in the file beside a module is one line with its name, and exit status 2."""
+    assert old in SHOWS
+    assert status(["run", str(shown_module(scenario_file, SHOWS.replace(old, new, 1)))]) == 2
+    assert re.search(said, capsys.readouterr().err.splitlines()[0])
 
 
 def test_cache_of_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

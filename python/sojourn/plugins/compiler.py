@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 from sojourn.errors import CompilationFailed
-from sojourn.plugins.source import LINUX, Source, cache
+from sojourn.plugins.source import LINUX, Source, cache, shows_of
 
 #: The folder of ``sojourn.h``.
 HEADERS = Path(__file__).parent
@@ -39,6 +39,12 @@ LACKING = re.compile(
 
 #: What compilers say of a file that is included and is not there.
 ABSENT = re.compile(r"fatal error: '?([^'\s:]+)'?(?:: No such file| file not found)")
+
+#: The first that compilers say is wrong, and where.
+WRONG = re.compile(r"^(?:[^\s:]*/)?(?P<file>[^\s:/]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<what>.*)$", re.MULTILINE)
+
+#: What MODULE_SHOW_STATE defines (``sojourn-linux.h``).
+STATE = "sojourn_module_state"
 
 #: What a module that draws random numbers calls, and what one that reads timestamps reads.
 DRAWS, TIMESTAMPS = re.compile(r"\b(?:prandom|get_random)_\w+"), re.compile(r"\brcv_tsval\b")
@@ -145,8 +151,12 @@ def _units(source: Source, folder: Path) -> list[str]:
     unit = folder / "sojourn_module.c"
     # Several files of a module have a module_init; this is the one that counts. glue.c is apart from it, for it has names too.
     start = "int sojourn_main_init(void) { return sojourn_module_init ? sojourn_module_init() : -1; }"
-    unit.write_text(f'#include "{source.file}"\n#include "sojourn-linux.h"\n{start}\n', encoding="utf-8")
-    others = [name for name in source.files if name.endswith(".c") and name != source.file]
+    own = [source.file, "sojourn-linux.h"]
+    shows = shows_of(source.file)
+    if shows in source.files:
+        own += ["sojourn.h", shows]
+    unit.write_text("".join(f'#include "{file}"\n' for file in own) + f"{start}\n", encoding="utf-8")
+    others = [name for name in source.files if name.endswith(".c") and name not in own]
     text = "\n".join(source.files.values())
     return [
         *(*MODULE_OPTIONS, f"-I{headers}", f"-I{KERNEL}"),
@@ -157,8 +167,13 @@ def _units(source: Source, folder: Path) -> list[str]:
 
 
 def _complaint(source: Source, compiler: str, output: str) -> str:
-    """One line on why a source does not compile; of a module, what it needs that there is not."""
+    """One line on why a source does not compile; of a module, what it needs that there is not, or what is wrong beside it."""
+    first, shows = WRONG.search(output), shows_of(source.file)
+    if source.language == LINUX and first is not None and first["file"] == shows:
+        return f"{shows}:{first['line']}: {first['what']} ({compiler})"
     lacking = list(dict.fromkeys(name for found in LACKING.findall(output) for name in found if name))
+    if shows in source.files and STATE in lacking:
+        return f"{shows}: says with no MODULE_SHOW_STATE which struct the module has for its state ({compiler})"
     if source.language == LINUX and lacking:
         return f"{source.file}: needs {', '.join(lacking)} of the kernel, which Sojourn does not have ({compiler})"
     absent = ABSENT.search(output)

@@ -19,6 +19,9 @@ LANGUAGES = {".py": "python", ".c": "c", ".so": "library"}
 #: The language of an unmodified congestion control module of Linux, which is in C too.
 LINUX = "linux"
 
+#: The ending of a file beside a module of Linux that says what the module shows of its inner state.
+SHOWS = ".shows.c"
+
 #: A file that C includes from beside the file itself.
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 
@@ -65,6 +68,11 @@ def is_linux(path: Path) -> bool:
     return path.suffix == ".c" and path.is_file() and "tcp_register_congestion_control" in path.read_text("utf-8", "replace")
 
 
+def shows_of(module: str) -> str:
+    """What the file beside a module of Linux is called that says what this shows: ``tcp_mine.shows.c``."""
+    return Path(module).stem + SHOWS
+
+
 def read(path: Path, as_linux: bool = False) -> Source:
     """Reads a plugin's file; ``as_linux`` says that it is a module of Linux."""
     language = language_of(path)
@@ -73,6 +81,10 @@ def read(path: Path, as_linux: bool = False) -> Source:
             raise ValueError(f'"{path.name}" is not a module of Linux (allowed: .c)')
         files = {path.name: _text(path)}
         _gather(path.parent, path.name, files, with_others=True)
+        shows = path.with_name(shows_of(path.name))
+        if shows.is_file():
+            files[shows.name] = _text(shows)
+            _gather(path.parent, shows.name, files)
         return Source(path.name, LINUX, _digest(files), files)
     if language is None:
         allowed = ", ".join(LANGUAGES)

@@ -116,21 +116,23 @@ def check_states(suite: Suite, question: Question, contender: Contender) -> None
     place = f"suite {suite.name}: question {question.id}: {contender.label}"
     lacking = [name for name in question.states if name not in shown]
     if lacking:
-        raise InputError(f"{place} does not show {', '.join(lacking)} of its inner state")
+        module = contender.value.get("linux")
+        declares = f"; {source.shows_of(str(module))} beside it can" if module is not None else ""
+        raise InputError(f"{place} does not show {', '.join(lacking)} of its inner state{declares}")
     if suite.phases and PHASE in question.states and shown[PHASE].phases != tuple(suite.phases):
         has = ", ".join(shown[PHASE].phases or ("numbers",))
         raise InputError(f"{place} has other phases: {has} (needed: {', '.join(suite.phases)})")
 
 
 def _state(suite: Suite, contender: Contender) -> Sequence[StateValue]:
-    """What an algorithm shows of its inner state; modules of Linux show nothing."""
-    if "linux" in contender.value:
-        return ()
-    if "file" not in contender.value:
+    """What an algorithm shows of its inner state."""
+    key = next((key for key in choices.FILES if key in contender.value), None)
+    if key is None:
         known = catalogue.load()
         entries = known.congestion_controls if suite.kind is Kind.TCP else known.queues
         return catalogue.find("algorithm", str(contender.value["name"]), entries).state
-    return _declared(suite.kind, source.read(suite.file.parent / str(contender.value["file"]))).state
+    with reading(suite.file.parent / str(contender.value[key])) as plugin:
+        return _declared(suite.kind, plugin).state
 
 
 def matrix(suite: Suite, question: Question, candidate: Contender, draw: int | None = None) -> Matrix:

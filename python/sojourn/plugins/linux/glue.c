@@ -10,7 +10,7 @@
 
 #include "sojourn-linux.h"
 
-enum { MOST_PARAMETERS = 32, MOST_MARKS = 256 };
+enum { MOST_PARAMETERS = 32, MOST_MARKS = 256, MOST_SHOWN = 16 };
 
 /* Bytes marked once so many were delivered. */
 struct marks {
@@ -19,6 +19,7 @@ struct marks {
 
 struct flow {
 	u64 values[MOST_PARAMETERS]; /* of the module's parameters; Sojourn sets them */
+	u64 shown[MOST_SHOWN];	     /* of its inner state; Sojourn reads them */
 	struct tcp_sock tp;
 	struct sojourn_random *random;
 	u64 delivered, delivered_ce, lost, credit; /* in bytes */
@@ -108,12 +109,58 @@ static void activate(const struct flow *flow)
 		sojourn_main_init();
 }
 
-/* ---- What the module sees ---- */
-
 static struct sock *sk_of(struct flow *flow)
 {
 	return &flow->tp.inet_conn.icsk_sk;
 }
+
+/* ---- What the file beside the module shows of its inner state ---- */
+
+extern const struct sojourn_module_value __start_sojourn_values[] __attribute__((weak, visibility("hidden")));
+extern const struct sojourn_module_value __stop_sojourn_values[] __attribute__((weak, visibility("hidden")));
+
+static struct sojourn_value shows[MOST_SHOWN + 1];
+static u32 shown_count;
+
+static void list_shown(void)
+{
+	for (u32 place = 0; place < shown_count; place++) {
+		const struct sojourn_module_value *value = &__start_sojourn_values[place];
+
+		shows[place] = (struct sojourn_value){
+			.name = value->name,
+			.unit = value->unit,
+			.meaning = value->meaning,
+			.phases = value->phases,
+			.kind = value->kind,
+			.bytes = 8,
+			.offset = offsetof(struct flow, shown) + 8 * place,
+		};
+	}
+}
+
+/* Before the module has a state, nothing is known of it. */
+static void show_nothing(struct flow *flow)
+{
+	for (u32 place = 0; place < shown_count; place++)
+		flow->shown[place] = __start_sojourn_values[place].is_count ? 0 : SOJOURN_NONE;
+}
+
+static void show_state(struct flow *flow)
+{
+	for (u32 place = 0; place < shown_count; place++)
+		if (!__start_sojourn_values[place].is_count)
+			flow->shown[place] = __start_sojourn_values[place].bits(sk_of(flow));
+}
+
+static void count_acknowledgement(struct flow *flow)
+{
+	for (u32 place = 0; place < shown_count; place++)
+		if (__start_sojourn_values[place].is_count)
+			flow->shown[place] += __start_sojourn_values[place].bits(sk_of(flow));
+}
+
+/* ---- What the module sees ---- */
 
 /* tcp_update_pacing_rate: what modules without a rate of their own find in sk_pacing_rate. */
 static void set_pacing_rate(struct flow *flow)
@@ -209,6 +256,7 @@ static void take(struct flow *flow, struct sojourn_window *window)
 		else
 			sojourn_set_ssthresh(window, (u64)tp->snd_ssthresh * window->mss);
 	}
+	show_state(flow);
 }
 
 /* A loss was one, and no timeout's. Without recovery, a tail loss probe has repaired it (tcp_process_tlp_ack). */
@@ -304,7 +352,10 @@ static void see_acknowledged(struct flow *flow, u64 acked, u64 in_flight, sojour
 
 static void begin(void *state, struct sojourn_random *random)
 {
-	((struct flow *)state)->random = random;
+	struct flow *flow = state;
+
+	flow->random = random;
+	show_nothing(flow);
 }
 
 static void on_ack(void *state, const struct sojourn_window *window, const struct sojourn_ack *ack)
@@ -537,6 +588,7 @@ static void on_delivery(void *state, struct sojourn_window *window, const struct
 		ops->cong_control(sk_of(flow), &rs);
 #endif
 	}
+	count_acknowledgement(flow);
 	take(flow, window);
 }
 
@@ -625,6 +677,12 @@ __attribute__((constructor)) static void load(void)
 			.offset = offsetof(struct flow, values) + 8 * place,
 		};
 	}
+	shown_count = (u32)(__stop_sojourn_values - __start_sojourn_values);
+	if (shown_count > MOST_SHOWN) {
+		sojourn_complaint = "shows more than 16 values of its state";
+		return;
+	}
+	list_shown();
 	sojourn_clock = UPTIME;
 	if (sojourn_main_init() || !ops) {
 		if (!sojourn_complaint)
@@ -655,5 +713,6 @@ __attribute__((constructor)) static void load(void)
 		.on_restart = on_restart,
 		.pacing_rate = ops->cong_control ? pacing_rate : NULL,
 		.pacing_quantum = ops->cong_control ? pacing_quantum : NULL,
+		.shows = shows,
 	};
 }

@@ -725,7 +725,12 @@ struct sojourn_module_meaning {
 	const char *name;
 	const char *meaning;
 };
+/* In the order in which they are declared: gcc has another, clang has this. */
+#if defined(__has_attribute) && __has_attribute(no_reorder)
+#define SOJOURN_LISTED_(section_name) __attribute__((section(section_name), used, aligned(8), no_reorder))
+#else
 #define SOJOURN_LISTED_(section_name) __attribute__((section(section_name), used, aligned(8)))
+#endif
 #define SOJOURN_MODULE_PARAMETER_(name, variable, flag) \
 	static const struct sojourn_module_parameter sojourn_parameter_##name SOJOURN_LISTED_("sojourn_parameters") = { \
 		#name, (void *)&(variable), sizeof(variable), flag }
@@ -735,6 +740,65 @@ struct sojourn_module_meaning {
 #define module_param_cb(name, ops, place, permissions) SOJOURN_MODULE_PARAMETER_(name, *(place), 0)
 #define MODULE_PARM_DESC(name, text) \
 	static const struct sojourn_module_meaning sojourn_meaning_##name SOJOURN_LISTED_("sojourn_meanings") = { #name, text }
+
+/* ---- What a module shows of its inner state: in tcp_mine.shows.c, which is compiled after tcp_mine.c beside it ---- */
+
+/* A value: a function that looks at the state, for sojourn.h, which such a file has before it. */
+struct sojourn_module_value {
+	const char *name, *unit, *meaning;
+	const char *const *phases;
+	u32 kind;
+	bool is_count; /* of the acknowledgements on which it is not 0 */
+	u64 (*bits)(struct sock *sk);
+};
+
+static inline u64 sojourn_bits_of(double value)
+{
+	u64 bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+#define SOJOURN_MODULE_VALUE__(number, name, kind, is_count, unit, phases, meaning, bits) \
+	static u64 sojourn_value_##number(struct sock *sk) \
+	{ \
+		const sojourn_module_state *ca = inet_csk_ca(sk); \
+		const struct tcp_sock *tp = tcp_sk(sk); \
+\
+		(void)ca, (void)tp; \
+		return bits; \
+	} \
+	static const struct sojourn_module_value sojourn_listed_value_##number SOJOURN_LISTED_("sojourn_values") = { \
+		#name, unit, meaning, phases, kind, is_count, sojourn_value_##number }
+#define SOJOURN_MODULE_VALUE_(number, ...) SOJOURN_MODULE_VALUE__(number, __VA_ARGS__)
+
+/* Says which struct inet_csk_ca holds. In the expressions below `ca` is that one, `tp` the connection, and `sk` its socket. */
+#define MODULE_SHOW_STATE(type) typedef type sojourn_module_state
+/* Each is a name, an expression and its meaning. What is SOJOURN_NONE is not known, such as a bound that is not set. */
+#define MODULE_SHOW_NUMBER(name, value, unit, meaning) \
+	SOJOURN_MODULE_VALUE_(__COUNTER__, name, SOJOURN_KIND_NUMBER, false, unit, NULL, meaning, sojourn_bits_of(value))
+#define MODULE_SHOW_INTEGER(name, value, unit, meaning) \
+	SOJOURN_MODULE_VALUE_(__COUNTER__, name, SOJOURN_KIND_INTEGER, false, unit, NULL, meaning, value)
+#define MODULE_SHOW_BOOLEAN(name, value, meaning) \
+	SOJOURN_MODULE_VALUE_(__COUNTER__, name, SOJOURN_KIND_BOOLEAN, false, "", NULL, meaning, (value) ? 1 : 0)
+/* In microseconds. */
+#define MODULE_SHOW_DURATION(name, value, meaning) \
+	SOJOURN_MODULE_VALUE_(__COUNTER__, name, SOJOURN_KIND_DURATION, false, "s", NULL, meaning, sojourn_picoseconds(value))
+/* In bytes. */
+#define MODULE_SHOW_SIZE(name, value, meaning) \
+	SOJOURN_MODULE_VALUE_(__COUNTER__, name, SOJOURN_KIND_SIZE, false, "B", NULL, meaning, value)
+/* In bits per second. */
+#define MODULE_SHOW_RATE(name, value, meaning) \
+	SOJOURN_MODULE_VALUE_(__COUNTER__, name, SOJOURN_KIND_RATE, false, "bit/s", NULL, meaning, value)
+/* The number of one of several phases, such as static const char *const phases[] = {"startup", "drain", NULL}. */
+#define MODULE_SHOW_PHASE(name, value, phases, meaning) \
+	SOJOURN_MODULE_VALUE_(__COUNTER__, name, SOJOURN_KIND_INTEGER, false, "", phases, meaning, value)
+/* How many acknowledgements there were on which the expression was not 0, such as those that began a round. */
+#define MODULE_SHOW_COUNT(name, value, meaning) \
+	SOJOURN_MODULE_VALUE_(__COUNTER__, name, SOJOURN_KIND_INTEGER, true, "", NULL, meaning, (value) ? 1 : 0)
+
+static inline u64 sojourn_picoseconds(u64 us) { return us == U64_MAX ? us : us * 1000000; }
 
 int tcp_register_congestion_control(struct tcp_congestion_ops *ops) __attribute__((visibility("hidden")));
 /* The module_init of the module itself, for glue.c; not 0 if there is none. */
