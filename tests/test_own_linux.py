@@ -455,6 +455,64 @@ def test_module_shows_its_state(scenario_file: WriteScenario) -> None:
     assert (bounded["bound"] == bounded["cwnd"] + 1448).all()
 
 
+#: The same with a window of ten segments. At each two hundredth acknowledgement it says that it holds itself back until what is
+#: in flight is delivered; it counts the segments of samples that do not measure the path, and restarts that find it not limited.
+HELD_BACK = (
+    SHOWN_MODULE.replace("u32 calls, bound;", "u32 calls, bound, marks, segments, restarts, others;")
+    .replace("snd_cwnd = 10 + ++ca->calls / 100;", "snd_cwnd = 10;")
+    .replace(
+        "    if (ca->calls >= 1000)",
+        """    ca->segments += rs->is_app_limited * rs->acked_sacked;
+    if (++ca->calls % 200 == 1) {
+        ca->marks++;
+        tcp_sk(sk)->app_limited = tcp_sk(sk)->delivered + tcp_packets_in_flight(tcp_sk(sk));
+    }
+    if (ca->calls >= 1000)""",
+    )
+    .replace(
+        "static struct tcp_congestion_ops",
+        """static void mine_event(struct sock *sk, enum tcp_ca_event event)
+{
+    struct mine *ca = inet_csk_ca(sk);
+
+    if (event == CA_EVENT_TX_START) {
+        ca->restarts++;
+        ca->others += !tcp_sk(sk)->app_limited;
+    }
+}
+
+static struct tcp_congestion_ops""",
+    )
+    .replace("    .init =", "    .cwnd_event = mine_event,\n    .init =")
+)
+
+
+def held_back(scenario_file: WriteScenario, changes: str = "") -> dict[str, float]:
+    """What such a module counts until the end of a scenario, with changes to its flow."""
+    counts = ("calls", "marks", "segments", "restarts", "others")
+    shows = [f'MODULE_SHOW_INTEGER({name}, ca->{name}, "", "");' for name in counts]
+    path = shown_module(scenario_file, "\n".join(["MODULE_SHOW_STATE(struct mine);", *shows]))
+    (path.parent / "tcp_mine.c").write_text(HELD_BACK, encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8") + changes, encoding="utf-8")
+    series = sojourn.run(path).series.filter(kind="flow")
+    return dict(series.filter(pl.col("time") == series["time"].max()).select("measure", "value").rows())
+
+
+def test_module_holds_itself_back(scenario_file: WriteScenario) -> None:
+    """What is sent until app_limited is delivered is no measure of the path: a window of segments each time (tcp_rate.c)."""
+    found = held_back(scenario_file)
+    assert found["marks"] == found["calls"] // 200 + 1 > 3
+    assert 8 <= found["segments"] / found["marks"] <= 12
+
+
+def test_module_restarts_application_limited(scenario_file: WriteScenario) -> None:
+    """app_limited is set where data follow after none was in flight, as tcp_sendmsg does: a receiver reads a segment in 0.3 s."""
+    reads = '{ profile = "linux-6", receive_window_grows = false, receive_buffer = "100 kB", reading_rate = "40 kbit/s" }'
+    found = held_back(scenario_file, f"stack = {reads}\n")
+    assert found["restarts"] >= 3
+    assert found["others"] == 0
+
+
 def test_module_is_described_with_its_state(scenario_file: WriteScenario, capsys: Capture) -> None:
     """`describe` lists what the file beside a module declares, in that order."""
     shown_module(scenario_file)

@@ -31,6 +31,7 @@ struct flow {
 	struct marks marks[MOST_MARKS];
 	u64 reduced_from, reduced_delivered;	   /* of a reduction that the module began: the next to be sent then, and delivered since */
 	u64 usage_end;				   /* until this is acknowledged, the use of the window counts (cwnd_usage_seq) */
+	u32 held_back_from, held_back_until;	   /* what the module wants counted as application-limited: delivered when it was sent */
 	u32 is_seen;				   /* whether the module has seen this acknowledgement */
 	u32 loss_is_new;			   /* whether the latest loss may yet be a timeout's */
 };
@@ -503,6 +504,24 @@ static void end_reduction(struct flow *flow, const struct sojourn_delivery *deli
 		set_state(flow, next);
 }
 
+/* A module that sends less than it could, as BBR does in PROBE_RTT, sets app_limited: what is sent until as much is delivered is no
+ * measure of the path (tcp_rate_skb_sent, tcp_rate_gen). */
+static void hold_back(struct flow *flow, u32 app_limited)
+{
+	const struct tcp_sock *tp = &flow->tp;
+
+	if (tp->app_limited == app_limited)
+		return;
+	if (!flow->held_back_until || after(tp->delivered, flow->held_back_until))
+		flow->held_back_from = tp->delivered;
+	flow->held_back_until = tp->app_limited;
+}
+
+static bool was_held_back(const struct flow *flow, u32 delivered_when_sent)
+{
+	return flow->held_back_until && between(delivered_when_sent, flow->held_back_from, flow->held_back_until);
+}
+
 /* How much of the window was used, as of the latest packet that was sent before this acknowledgement (tcp_cwnd_validate): a sender that
  * is held back by pacing did not use it. */
 static void see_usage(struct flow *flow, const struct sojourn_delivery *delivery, u64 cwnd)
@@ -523,7 +542,8 @@ static void on_delivery(void *state, struct sojourn_window *window, const struct
 	struct flow *flow = state;
 	struct tcp_sock *tp = &flow->tp;
 	const struct sojourn_rate_sample *rate = &delivery->rate;
-	u32 mss = (u32)window->mss, delivered_before;
+	u32 mss = (u32)window->mss, delivered_before, app_limited;
+	bool is_limited;
 
 	show(flow, window, delivery->now);
 	/* In recovery, and of duplicates, on_ack tells nothing. */
@@ -548,7 +568,8 @@ static void on_delivery(void *state, struct sojourn_window *window, const struct
 	tp->lost = (u32)(flow->lost / mss);
 	if (delivery->delivered)
 		tp->delivered_mstamp = tp->tcp_mstamp;
-	tp->app_limited = rate->is_valid && rate->app_limited ? tp->delivered + 1 : 0;
+	is_limited = rate->is_valid && (rate->app_limited || was_held_back(flow, 1 + (u32)(rate->prior_delivered / mss)));
+	tp->app_limited = app_limited = is_limited ? tp->delivered + 1 : 0;
 	see_usage(flow, delivery, window->cwnd);
 	/* In recovery nothing tells what of it is acknowledged for good, and nothing depends on it. */
 	tp->sacked_out = delivery->in_recovery ? 0 : (u32)((flow->delivered - min(flow->delivered, flow->una - flow->first)) / mss);
@@ -572,7 +593,7 @@ static void on_delivery(void *state, struct sojourn_window *window, const struct
 			.acked_sacked = tp->delivered - delivered_before,
 			.prior_in_flight = (u32)(delivery->prior_in_flight / mss),
 			.last_end_seq = tp->snd_una,
-			.is_app_limited = rate->is_valid && rate->app_limited,
+			.is_app_limited = is_limited,
 			.prior_delivered_ce = (u32)(marks_before(flow, rate->prior_delivered) / mss),
 			.prior_lost = tp->lost - (u32)(rate->lost / mss),
 			.tx_in_flight = (u32)(rate->in_flight_when_sent / mss),
@@ -588,6 +609,7 @@ static void on_delivery(void *state, struct sojourn_window *window, const struct
 		ops->cong_control(sk_of(flow), &rs);
 #endif
 	}
+	hold_back(flow, app_limited);
 	count_acknowledgement(flow);
 	take(flow, window);
 }
@@ -619,6 +641,8 @@ static void on_restart(void *state, struct sojourn_window *window, sojourn_time 
 
 	show(flow, window, now);
 	flow->tp.packets_out = 0;
+	/* It has data again after none was there (tcp_sendmsg_locked, tcp_rate_check_app_limited). */
+	flow->tp.app_limited = flow->tp.delivered;
 	happen(flow, CA_EVENT_TX_START);
 	flow->tp.lsndtime = tcp_jiffies32;
 	take(flow, window);
