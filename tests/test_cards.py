@@ -1,12 +1,14 @@
 """The report cards of docs/cards.md: one question of each is asked again, and has the same verdict."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
 
 import make_cards
 import sojourn
-from made.cards import DEPLOYED, MODULES, recorded
+from made.cards import DEPLOYED, MODULES, Module, recorded
+from made.results import ROOT
 from sojourn.suite import library
 
 #: A question of each suite whose runs are short.
@@ -48,3 +50,21 @@ def test_modules_are_the_files_that_they_were(tmp_path: Path) -> None:
     (tmp_path / "tcp_copa.c").write_text("int copa;\n")
     with pytest.raises(ValueError, match=r"tcp_copa.c: is not that of commit 15653f0671e2"):
         make_cards.modules(tmp_path)
+
+
+def test_modules_show_what_they_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module that is asked of its inner state has the very file beside it that Sojourn keeps."""
+    module = tmp_path / "tcp_mine.c"
+    module.write_text("int mine;\n")
+    digest = hashlib.sha256(module.read_bytes()).hexdigest()
+    shows = MODULES["tcp_bbr.c"].shows
+    assert shows is not None
+    monkeypatch.setattr(make_cards, "MODULES", {module.name: Module("https://example.com", "1", digest, "bbr-draft", shows)})
+    beside = tmp_path / Path(shows).name
+    for wrong in (None, "/* another */\n"):
+        if wrong is not None:
+            beside.write_text(wrong)
+        with pytest.raises(ValueError, match=r"tcp_mine.c: needs suites/bbr-draft/tcp_bbr.shows.c beside it"):
+            make_cards.modules(tmp_path)
+    beside.write_bytes((ROOT / shows).read_bytes())
+    assert make_cards.modules(tmp_path) == [module]

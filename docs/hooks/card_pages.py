@@ -1,6 +1,6 @@
 """A page for the report card of each algorithm that is deployed, from what ``make cards`` kept."""
 
-from made.cards import DEPLOYED, MODULES, Answered, candidates, place, recorded
+from made.cards import MODULES, SUITES, Answered, candidates, card, place
 from prose import plain, table
 from sojourn.suite import library
 from sojourn.suite.design import Suite
@@ -9,8 +9,8 @@ from sojourn.suite.design import Suite
 def pages() -> dict[str, str]:
     """Each page as Markdown, by its place in the site."""
     return {
-        place(candidate): _page(library.load(suite), candidate, [each for each in recorded() if each.candidate == candidate])
-        for suite in DEPLOYED
+        place(candidate): _page(library.load(suite), candidate, card(suite, candidate))
+        for suite in SUITES
         for candidate in candidates(suite)
     }
 
@@ -42,4 +42,5 @@ def _file(candidate: str) -> str:
     module = MODULES.get(candidate)
     if module is None:
         return ""
-    return f"The file is of commit `{module.commit}` of <{module.repository}>, SHA-256 `{module.sha256}`. "
+    shows = "" if module.shows is None else f"Beside it stood `{module.shows}`. "
+    return f"The file is of commit `{module.commit}` of <{module.repository}>, SHA-256 `{module.sha256}`. {shows}"

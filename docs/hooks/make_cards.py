@@ -6,16 +6,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from made.cards import DEPLOYED, MODULES, Answered, recorded, write
+from made.cards import DEPLOYED, MODULES, SUITES, Answered, recorded, write
 from made.results import ROOT
 from sojourn import api, backends
 from sojourn.bench.history import SOURCES, git
 from sojourn.report import card as page
 from sojourn.suite import words
-from sojourn.suite.library import load
-
-#: The suite that modules of Linux are evaluated by.
-OF_MODULES = "rfc9743"
+from sojourn.suite.design import Kind
+from sojourn.suite.library import DEFAULT, load
 
 
 def main() -> int:
@@ -30,9 +28,10 @@ def main() -> int:
         print(f"make cards: {error}", file=sys.stderr)
         return 2
     answers: list[Answered] = []
-    for suite, names in DEPLOYED.items():
+    for suite in SUITES:
         kind = str(load(suite).kind)
-        for candidate in (*names, *(files if suite == OF_MODULES else ())):
+        candidates: list[str | Path] = [*DEPLOYED.get(suite, ()), *(file for file in files if MODULES[file.name].suite == suite)]
+        for candidate in candidates:
             answers += _answers(suite, kind, candidate, given.results / suite, commit)
     of_files = {path.name for path in files}
     answers += [each for each in recorded() if each.candidate in MODULES and each.candidate not in of_files]
@@ -54,7 +53,8 @@ def _answers(suite: str, kind: str, candidate: str | Path, directory: Path, comm
             if found is None
             else (words.number(row, found.candidate), words.comparators(row, found), words.where(found))
         )
-        command = f"sojourn evaluate {kind} {name} --full"
+        named = "" if suite == DEFAULT[Kind(kind)] else f" --suite {suite}"
+        command = f"sojourn evaluate {kind} {name}{named} --full"
         yield Answered(suite, name, row.id, row.section, str(row.verdict), *shown, command, str(identity), commit)
 
 
@@ -85,6 +85,10 @@ def modules(folder: Path | None) -> list[Path]:
             raise ValueError(f"--modules {folder}: has no {name}; it is in {module.repository}")
         if hashlib.sha256(path.read_bytes()).hexdigest() != module.sha256:
             raise ValueError(f"{path}: is not that of commit {module.commit} of {module.repository}")
+        if module.shows is not None:
+            shows = folder / Path(module.shows).name
+            if not shows.is_file() or shows.read_bytes() != (ROOT / module.shows).read_bytes():
+                raise ValueError(f"{path}: needs {module.shows} beside it")
     return [folder / name for name in MODULES]
 
 

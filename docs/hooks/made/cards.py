@@ -21,11 +21,14 @@ DEPLOYED = {
 
 @dataclass(frozen=True)
 class Module:
-    """A file of a congestion control for Linux: where it is from, and what it holds."""
+    """A file of a congestion control for Linux: where it is from, what it holds, and which suite asks it."""
 
     repository: str
     commit: str
     sha256: str
+    suite: str
+    #: A file of Sojourn that is to stand beside it, if it is asked of its inner state.
+    shows: str | None = None
 
 
 #: The modules of Linux whose cards are made where the files are at hand, by the files' names.
@@ -34,8 +37,19 @@ MODULES = {
         "https://github.com/Aruuni/copa-kernel",
         "15653f0671e2b11844d33b78edee219e148d6c66",
         "3b7e217deeab0acf628e7c6d3c0d7105b9b580b227d10302f16c251a3eb9a0cd",
+        "rfc9743",
+    ),
+    "tcp_bbr.c": Module(
+        "https://github.com/google/bbr",
+        "001a430b3ddbbc6d9173061a74d8b580c757b91b",
+        "44155c299d5056df71c1fc96aa466f31f34c915dddc0cdfcc2d5092cf395eb02",
+        "bbr-draft",
+        "suites/bbr-draft/tcp_bbr.shows.c",
     ),
 }
+
+#: The suites of cards.
+SUITES = tuple(dict.fromkeys((*DEPLOYED, *(module.suite for module in MODULES.values()))))
 
 
 @dataclass(frozen=True)
@@ -91,14 +105,17 @@ def place(candidate: str) -> str:
 def candidates(suite: str) -> list[str]:
     """Whose cards there are by a suite: those that are deployed, then modules of Linux."""
     recorded_of = dict.fromkeys(each.candidate for each in recorded() if each.suite == suite)
-    return [*DEPLOYED[suite], *(name for name in recorded_of if name in MODULES)]
+    return [*DEPLOYED.get(suite, ()), *(name for name in recorded_of if name in MODULES)]
+
+
+def card(suite: str, candidate: str) -> list[Answered]:
+    """The card of a candidate, a row for each question."""
+    return [each for each in recorded() if (each.suite, each.candidate) == (suite, candidate)]
 
 
 def verdict(suite: str, candidate: str, question: str) -> str:
     """What is said of a candidate."""
-    (found,) = (
-        each.verdict for each in recorded() if (each.suite, each.candidate, each.question) == (suite, candidate, question)
-    )
+    (found,) = (each.verdict for each in card(suite, candidate) if each.question == question)
     return found
 
 
