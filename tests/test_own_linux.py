@@ -513,6 +513,22 @@ def test_module_restarts_application_limited(scenario_file: WriteScenario) -> No
     assert found["others"] == 0
 
 
+def test_module_begins_with_its_connection(scenario_file: WriteScenario) -> None:
+    """A module is initialised once the handshake is done: it finds the time, and the handshake's RTT (tcp_init_transfer)."""
+    shows = "MODULE_SHOW_STATE(struct mine);\n"
+    shows += "".join(f'MODULE_SHOW_INTEGER({name}, ca->{name}, "", "");\n' for name in ("born", "least"))
+    path = shown_module(scenario_file, shows)
+    text = SHOWN_MODULE.replace("u32 calls, bound;", "u32 calls, bound, born, least;").replace(
+        "    ca->calls = 0;", "    ca->calls = 0;\n    ca->born = tcp_jiffies32;\n    ca->least = tcp_min_rtt(tcp_sk(sk));"
+    )
+    (path.parent / "tcp_mine.c").write_text(text, encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8") + 'start = "1.5 s"\n', encoding="utf-8")
+    series = sojourn.run(path).series.filter(kind="flow")
+    # Of 14 ms and a short packet; a data packet takes 1.2 ms more. The machine is up for 2 s when the run begins.
+    assert series.filter(measure="born")["value"].unique().to_list() == pytest.approx([3500 + 14], abs=1)
+    assert series.filter(measure="least")["value"].unique().to_list() == pytest.approx([14_250], abs=250)
+
+
 def test_module_is_described_with_its_state(scenario_file: WriteScenario, capsys: Capture) -> None:
     """`describe` lists what the file beside a module declares, in that order."""
     shown_module(scenario_file)

@@ -224,7 +224,8 @@ static void show(struct flow *flow, const struct sojourn_window *window, sojourn
 		tp->ecn_flags = ops->flags & TCP_CONG_NEEDS_ECN ? TCP_ECN_OK : 0;
 		tp->delivered = 1; /* the SYN */
 		tp->rx_opt.saw_tstamp = 1;
-		minmax_reset(&tp->rtt_min, tcp_jiffies32, ~0u);
+		/* The handshake's is the first (tcp_rcv_synsent_state_process). */
+		minmax_reset(&tp->rtt_min, tcp_jiffies32, tp->srtt_us ? tp->srtt_us >> 3 : ~0u);
 		set_pacing_rate(flow);
 		if (ops->init)
 			ops->init(sk);
@@ -359,12 +360,21 @@ static void begin(void *state, struct sojourn_random *random)
 	show_nothing(flow);
 }
 
+/* Modules are initialised at its end, and look at the clock then (tcp_init_transfer). */
+static void on_established(void *state, struct sojourn_window *window, sojourn_time srtt, sojourn_time now)
+{
+	struct flow *flow = state;
+
+	see_srtt(flow, srtt);
+	show(flow, window, now);
+	take(flow, window);
+}
+
 static void on_ack(void *state, const struct sojourn_window *window, const struct sojourn_ack *ack)
 {
 	struct flow *flow = state;
 	struct tcp_sock *tp = &flow->tp;
 
-	/* Modules read the handshake's in their init. */
 	see_srtt(flow, ack->srtt);
 	show(flow, window, ack->now);
 	settle(flow, false);
@@ -650,13 +660,7 @@ static void on_restart(void *state, struct sojourn_window *window, sojourn_time 
 
 static uint64_t pacing_rate(void *state, const struct sojourn_window *window, sojourn_time srtt)
 {
-	struct flow *flow = state;
-
-	if (!flow->tp.mss_cache) {
-		flow->tp.srtt_us = (u32)(srtt / SOJOURN_MICROSECOND) << 3;
-		show(flow, window, 0);
-	}
-	return 8 * (uint64_t)sk_of(flow)->sk_pacing_rate;
+	return 8 * (uint64_t)sk_of(state)->sk_pacing_rate;
 }
 
 /* tcp_tso_autosize: what leaves together. */
@@ -735,6 +739,7 @@ __attribute__((constructor)) static void load(void)
 		.on_delivery = on_delivery,
 		.on_segment_lost = ops->skb_marked_lost ? on_segment_lost : NULL,
 		.on_restart = on_restart,
+		.on_established = on_established,
 		.pacing_rate = ops->cong_control ? pacing_rate : NULL,
 		.pacing_quantum = ops->cong_control ? pacing_quantum : NULL,
 		.shows = shows,
