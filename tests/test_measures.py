@@ -15,7 +15,7 @@ from sojourn.analysis import summary
 from sojourn.analysis.result import Result
 from sojourn.backends.result import check_finite
 from sojourn.errors import RunFailed
-from sojourn.metrics import formulas
+from sojourn.metrics import METRICS, Metric, formulas
 from sojourn.scenario import Scenario
 from sojourn.statistics import compare, estimate, half_widths, quantiles, share, warm_up
 
@@ -147,6 +147,40 @@ def test_shares_of_many(of: int) -> None:
             interval = stats.binomtest(times, of).proportion_ci(confidence)
             ends = (interval.low, interval.high)
             assert share(times, of, confidence)[1:] == pytest.approx(ends, rel=1e-9), (times, confidence)
+
+
+def test_intervals_end_at_bounds() -> None:
+    """The interval of 0.9 and 1.0, 0.95 ± 12.7 * 0.05, ends at the bounds of an index, and contains its mean as often."""
+    found = estimate([0.9, 1.0])
+    assert found.within(0, 1)[:2] == pytest.approx((0.95, 0.95 - 12.7062 * 0.05))
+    assert found.within(0, 1).high == 1
+    assert found.within(None, None) == found
+    assert estimate([0.2, 0.9]).within(0, 1)[1:] == (0.0, 1.0)
+    # A mean outside, by rounding, stays in its interval, and the longer side is half of it.
+    beyond = estimate([1.0 + 1e-15, 1.0 + 2e-15]).within(0, 1)
+    assert beyond.low is not None
+    assert beyond.high is not None
+    assert beyond.low <= beyond.mean <= beyond.high
+    assert found.within(0, 1).half == pytest.approx(12.7062 * 0.05)
+    assert estimate([1.0]).within(0, 1) == (1.0, None, None)
+    # Whatever is estimated lies within its bounds, so that both intervals contain it equally often.
+    chance = random.Random(1)
+    for _ in range(500):
+        whole = estimate([chance.betavariate(8, 1) for _ in range(5)])
+        inside = whole.within(0, 1)
+        contains = [each.low <= 8 / 9 <= each.high for each in (whole, inside) if each.low is not None and each.high is not None]
+        assert len(contains) == 2
+        assert contains[0] == contains[1]
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=lambda metric: metric.name)
+def test_bounds_of_metrics(metric: Metric) -> None:
+    """Bounds are of what a metric can be: at least 0, percentages to 100, indices and scores to their greatest value."""
+    least, greatest = metric.bounds
+    assert least is not None
+    assert least >= 0
+    if metric.unit == "%" or metric.name.startswith("jain") or metric.name in ("utilisation", "mos", "mos_least"):
+        assert greatest is not None
 
 
 def test_paired_comparison() -> None:

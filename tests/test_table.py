@@ -97,8 +97,9 @@ def test_means_with_intervals() -> None:
     """Beside an interval the digits are its; a value alone, or one that is the same with all seeds, has those of its column."""
     column = measured("m", "", lambda value: f"{value * 1e3:.2f}", 1e3)
 
-    def shown(mean: float, half: float | None) -> str:
-        return str(column.show({"m": mean, "m_ci_high": None if half is None else mean + half}))
+    def shown(mean: float, half: float | None, above: float | None = None) -> str:
+        low, high = (None, None) if half is None else (mean - half, mean + (half if above is None else above))
+        return str(column.show({"m": mean, "m_ci_low": low, "m_ci_high": high}))
 
     assert shown(0.5134567, 0.0162) == "513 ± 16"
     assert shown(0.5134567, 0.0262) == "510 ± 30"
@@ -107,6 +108,8 @@ def test_means_with_intervals() -> None:
     assert shown(0.0, 0.000312) == "0.0 ± 0.3"
     assert shown(0.5134567, None) == "513.46"
     assert shown(0.5134567, 0.0) == "513.46 ± 0.00"
+    # A bound cuts one side off.
+    assert shown(0.97, 0.0423, 0.03) == "970 [930, 1000]"
     for metric in METRICS.values():
         mean, half = 3.14159 / metric.factor, 0.0234 / metric.factor
         assert metric.numbers(mean, mean - half, half=half) == ["3.14", "3.12", "0.02"]

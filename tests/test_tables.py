@@ -31,10 +31,10 @@ def test_layout_of_paper() -> None:
 
 
 def test_intervals() -> None:
-    """With several seeds, tables show half the width of the interval, 2.48 of 1, 2 and 3, and digits as it has."""
+    """With several seeds, tables show the interval, 2 ± 2.48 of 1, 2 and 3, from 0 on, and digits as it has."""
     found = sojourn.reproduce("piotrowska", 3, only=ONLY, backend=RatePerAlgorithm())
     ten, _ = tables.study_tables(found.study, found.comparison)
-    assert rendered(ten)[2][3] == "9.85 | 2 ± 2 *"
+    assert rendered(ten)[2][3] == "9.85 | 2 [0, 4] *"
 
 
 def test_agreement_counts() -> None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -24,6 +24,22 @@ class Estimate(NamedTuple):
     mean: float
     low: float | None
     high: float | None
+
+    @property
+    def half(self) -> float | None:
+        """Half the width of the interval or, if a bound cuts one side off, the other side."""
+        return None if self.low is None or self.high is None else max(self.mean - self.low, self.high - self.mean)
+
+    def within(self, least: float | None, greatest: float | None) -> Self:
+        """The same with an interval that ends at the bounds of what is estimated, which has no values beyond them.
+
+        The mean of bounded values lies within the bounds, so the interval contains it as often as before.
+        """
+        if self.low is None or self.high is None:
+            return self
+        low = self.low if least is None else max(self.low, min(float(least), self.mean))
+        high = self.high if greatest is None else min(self.high, max(float(greatest), self.mean))
+        return self._replace(low=low, high=high)
 
 
 def overlap(one: Estimate, other: Estimate) -> bool:
@@ -56,8 +72,10 @@ def half_widths(deviations: "Floats", counts: "Floats", confidence: float = 0.95
     return halves
 
 
-def prediction(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:
-    """The prediction interval of one further repetition, with Student's t; None from a single value.
+def prediction(
+    values: Sequence[float], confidence: float = 0.95, bounds: tuple[float | None, float | None] = (None, None)
+) -> tuple[float, float] | None:
+    """The prediction interval of one further repetition, with Student's t; None from a single value. It ends at the bounds.
 
     Source: Hahn and Meeker, "Statistical Intervals", 1991, chapter 4.
 
@@ -69,7 +87,8 @@ def prediction(values: Sequence[float], confidence: float = 0.95) -> tuple[float
         return None
     # The mean's interval is t s / sqrt(n), that of a further value t s sqrt(1 + 1/n).
     half = (high - low) / 2 * math.sqrt(len(values) + 1)
-    return mean - half, mean + half
+    _, low, high = Estimate(mean, mean - half, mean + half).within(*bounds)
+    return None if low is None or high is None else (low, high)
 
 
 def share(times: int, of: int, confidence: float = 0.95) -> Estimate:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from sojourn.metrics import METRICS, Bounds
 from sojourn.statistics import LEAST_FOR_INTERVAL, Estimate, half_widths
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
     Places = NDArray[np.int64]
     Floats = NDArray[np.float64]
+
+#: Of what has no bounds that are known.
+NO_BOUNDS: Bounds = (None, None)
 
 #: The column with the number of seeds.
 SEEDS = "seeds"
@@ -32,8 +36,16 @@ class CellEstimates:
     measured: Mapping[str, Estimate | None]
 
 
-def over_seeds(rows: pl.LazyFrame, by: Sequence[str], values: Sequence[str]) -> pl.DataFrame:
+def over_seeds(
+    rows: pl.LazyFrame, by: Sequence[str], values: Sequence[str], bounds: Mapping[str, Bounds] | None = None
+) -> pl.DataFrame:
     """The mean of each value over the rows that are alike in ``by``, and the ends of its 95 % interval; nulls are left out.
+
+    Args:
+        rows: what has the values.
+        by: the columns that tell groups of rows apart.
+        values: the columns of which there are means.
+        bounds: where intervals end, by the name of a value; those of metrics unless given.
 
     Returns:
         A row for each combination of ``by``, in the order in which they first occur. The columns are ``by``, ``seeds``, which is
@@ -56,7 +68,11 @@ def over_seeds(rows: pl.LazyFrame, by: Sequence[str], values: Sequence[str]) -> 
     columns = {**labels, SEEDS: pl.Series(seeds).cast(pl.UInt32)}
     for name, summed in sums.items():
         mean, half = summed.mean(), summed.half_widths()
-        for column, numbers in zip((name, *ends(name)), (mean, mean - half, mean + half), strict=True):
+        least, greatest = (bounds or {}).get(name) or (METRICS[name].bounds if name in METRICS else NO_BOUNDS)
+        # As ``Estimate.within``; a value outside its bounds, such as one a rounding off, leaves its mean in its interval.
+        low = mean - half if least is None else np.maximum(mean - half, np.minimum(least, mean))
+        high = mean + half if greatest is None else np.minimum(mean + half, np.maximum(greatest, mean))
+        for column, numbers in zip((name, *ends(name)), (mean, low, high), strict=True):
             columns[column] = pl.Series(numbers).fill_nan(None)
     return pl.DataFrame(columns)
 

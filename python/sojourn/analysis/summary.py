@@ -1,15 +1,14 @@
 """The tables that show a result: of one cell its flows by group and its queues, of several the main metrics of each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
 
-from sojourn.analysis.estimates import SEEDS, ends, one_group, over_seeds
+from sojourn.analysis.estimates import SEEDS, one_group, over_seeds
 from sojourn.analysis.result import Result
-from sojourn.metrics import METRICS, Metric, of_group
+from sojourn.metrics import METRICS, Bounds, Metric, of_group
 from sojourn.metrics.formulas import jain
-from sojourn.metrics.transfers import MAIN as OF_TRANSFERS
 from sojourn.table import Column, Frame, Table, label, measured, number, render, width
 from sojourn.table import text as text_column
 
@@ -27,6 +26,14 @@ FIRST = (
     "utilisation",
 )
 
+
+#: What stands beside a mean.
+INTERVAL = "± half of the 95 % interval, or both its ends where a bound cuts it off"
+
+#: Where intervals end of what is no metric: counts, lengths and times.
+NOT_NEGATIVE: Mapping[str, Bounds] = dict.fromkeys(
+    ("timeouts", "rtt_mean", "completed", "mean_packets", "sd_packets", "sojourn_mean", "sojourn_p99", "took"), (0, None)
+)
 
 #: Samples below which not one lies beyond their 99th percentile.
 LEAST_FOR_P99 = 100
@@ -102,7 +109,8 @@ def programs(found: Result, order: Sequence[Sequence[str]] | None = None) -> Tab
     )
     times = [number("start", "start s", _seconds), number("end", "end s", _seconds)]
     if axes:
-        took = over_seeds(found.counted("programs").with_columns(took=pl.col("end") - pl.col("start")), by, ["took"])
+        ran = found.counted("programs").with_columns(took=pl.col("end") - pl.col("start"))
+        took = over_seeds(ran, by, ["took"], NOT_NEGATIVE)
         ended = _in_order(found, took.join(ended, on=by, how="left", nulls_equal=True, maintain_order="left"), axes, order)
         times = [number(SEEDS, keep=True), measured("took", "took s", _seconds)]
     columns = [
@@ -147,10 +155,8 @@ def groups(found: Result, order: Sequence[Sequence[str]] | None = None, only: Se
         return None
     rows = _in_order(found, over_seeds(wanted, [*axes, "flow_group"], values), axes, order)
     told = [label(axis, keep=True) for axis in axes] if rows.select(axes).unique().height > 1 else []
-    known = [metric for metric in shown if rows[metric.name].null_count() < rows.height]
-    beside = [name for metric in shown if metric not in known for name in (metric.name, *ends(metric.name))]
-    columns = [*told, label("flow_group", "group", keep=True), *_measured(known)]
-    return Table("groups", "Groups", columns, Frame(rows), _note(rows, found), beside=beside)
+    columns = [*told, label("flow_group", "group", keep=True), *_measured(shown)]
+    return _with_values("groups", columns, rows, _note(rows, found))
 
 
 def _in_order(found: Result, rows: pl.DataFrame, axes: Sequence[str], order: Sequence[Sequence[str]] | None) -> pl.DataFrame:
@@ -172,12 +178,16 @@ def cells(found: Result, order: Sequence[Sequence[str]] | None = None) -> Table:
     shown, axes = [metric for metric in METRICS.values() if metric.main], list(found.axes)
     values = [metric.name for metric in shown]
     rows = _in_order(found, over_seeds(found.counted("runs"), axes, values), axes, order)
-    # Few scenarios have transfers, and most have queues.
-    shown = [metric for metric in shown if metric.name not in OF_TRANSFERS or rows[metric.name].null_count() < rows.height]
     columns = [*(label(axis, keep=True) for axis in axes), *_measured(shown)]
-    beside = [name for each in OF_TRANSFERS for name in (each, *ends(each)) if name in rows.columns]
-    beside = [name for name in beside if rows[name].null_count() == rows.height]
-    return Table("cells", "Cells", columns, Frame(rows), _note(rows, found), beside=beside)
+    return _with_values("cells", columns, rows, _note(rows, found))
+
+
+def _with_values(name: str, columns: Sequence[Column], rows: pl.DataFrame, notes: Sequence[str], *beside: str) -> Table:
+    """A table of the columns in which some row has a value; of the others JSON and CSV have the names, whatever there is."""
+    empty = [column for column in columns if all(rows[each].null_count() == rows.height for each in column.names)]
+    shown = [column for column in columns if column not in empty]
+    left_out = [each for column in empty for each in column.names]
+    return Table(name, name.capitalize(), shown, Frame(rows), notes, beside=[*left_out, *beside])
 
 
 def _measured(shown: Sequence[Metric]) -> list[Column]:
@@ -242,11 +252,7 @@ def transfers(found: Result, only: Sequence[str] | None = None) -> Table | None:
     values = [name for column in TRANSFERS for name in column.names if name in METRICS]
     wanted = found.counted("groups").filter(pl.col("transfers_completed").is_not_null(), _chosen(only))
     rows = over_seeds(wanted, ["flow_group"], values)
-    # Few groups have pages, and those that do have no transfers.
-    shown = [column for column in TRANSFERS if rows[column.names[0]].null_count() < rows.height]
-    if not rows.height:
-        return None
-    return _of_cell("transfers", shown, rows)
+    return _of_cell("transfers", TRANSFERS, rows) if rows.height else None
 
 
 def _few_samples(found: Result, only: Sequence[str] | None) -> list[str]:
@@ -264,7 +270,7 @@ def _few_samples(found: Result, only: Sequence[str] | None) -> list[str]:
 
 
 def _of_cell(name: str, columns: Sequence[Column], rows: pl.DataFrame) -> Table:
-    return Table(name, name.capitalize(), columns, Frame(rows), beside=[SEEDS])
+    return _with_values(name, columns, rows, (), SEEDS)
 
 
 def _note(rows: pl.DataFrame, found: Result) -> list[str]:
@@ -272,7 +278,7 @@ def _note(rows: pl.DataFrame, found: Result) -> list[str]:
     note = [each for each in (found.note, *found.limited, found.excess, found.unsettled) if each is not None]
     if not seeds or seeds[-1] == 1:
         return note
-    return [f"Means over {' to '.join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))} seeds ± half of the 95 % interval.", *note]
+    return [f"Means over {' to '.join(map(str, dict.fromkeys((seeds[0], seeds[-1]))))} seeds {INTERVAL}.", *note]
 
 
 def _flows(found: Result) -> pl.DataFrame:
@@ -292,7 +298,7 @@ def _flows(found: Result) -> pl.DataFrame:
         .with_columns(pl.col("jain").map_elements(_fairness, return_dtype=pl.Float64))
     )
     values = ["avg_mbps", "jain", "retransmissions", "timeouts", "rtt_mean", "completed"]
-    return over_seeds(by_run, ["flow_group", "algorithm", "flows"], values)
+    return over_seeds(by_run, ["flow_group", "algorithm", "flows"], values, NOT_NEGATIVE)
 
 
 def _fairness(throughputs: pl.Series) -> float | None:
@@ -302,4 +308,4 @@ def _fairness(throughputs: pl.Series) -> float | None:
 def _queues(found: Result) -> pl.DataFrame:
     drops = (pl.col("drops") * 100 / (pl.col("drops") + pl.col("departures"))).fill_nan(None).alias("drop_pct")
     values = ["mean_packets", "sd_packets", "sojourn_mean", "sojourn_p99", "drop_pct", "utilisation"]
-    return over_seeds(found.counted("queues").with_columns(drops), ["link", "discipline"], values)
+    return over_seeds(found.counted("queues").with_columns(drops), ["link", "discipline"], values, NOT_NEGATIVE)

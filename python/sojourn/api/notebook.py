@@ -27,18 +27,18 @@ def html(result: Result) -> str:
 
 
 def _table(source: Drawn) -> str:
-    shown: dict[str, dict[tuple[str, ...], tuple[float | None, float | None]]] = {}
+    shown: dict[str, dict[tuple[str, ...], tuple[float | None, ...]]] = {}
     for metric in METRICS.values():
         if not metric.main:
             continue
         found = means.of_cells(source, metric)
         if metric.name in OF_TRANSFERS and found["value"].null_count() == found.height:
             continue
-        numbers = found.select("value", "low").iter_rows()
+        numbers = found.select("value", "low", "high").iter_rows()
         shown[metric.label] = dict(zip(found.select(source.columns).iter_rows(), numbers, strict=True))
     cells = source.cells.select(source.columns)
     rows = [
-        _row("td", [*cell, *(_number(*numbers.get(cell, (None, None))) for numbers in shown.values())])
+        _row("td", [*cell, *(_number(*numbers.get(cell, (None, None, None))) for numbers in shown.values())])
         for cell in cells.head(MOST_ROWS).iter_rows()
     ]
     left_out = cells.height - len(rows)
@@ -50,13 +50,12 @@ def _row(tag: str, texts: list[str]) -> str:
     return f"<tr>{''.join(f'<{tag}>{escape(text)}</{tag}>' for text in texts)}</tr>"
 
 
-def _number(value: float | None, low: float | None) -> str:
+def _number(value: float | None, low: float | None, high: float | None) -> str:
     if value is None:
         return "-"
-    if low is None:
+    if low is None or high is None:
         return f"{value:.4g}"
-    half = value - low
-    return " ± ".join(digits.of_interval(value, half=half) or (f"{value:.4g}", f"{half:.2g}"))
+    return " ".join(digits.with_interval(value, low, high, lambda each: f"{each:.4g}"))
 
 
 def _note(source: Drawn) -> str:

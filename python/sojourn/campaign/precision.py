@@ -37,4 +37,4 @@ def repeated(result: Result, batch: Plan) -> list[bool]:
 
 def _half(cell: CellEstimates | None, metric: str) -> float | None:
     found = None if cell is None else cell.measured[metric]
-    return None if found is None or found.high is None else found.high - found.mean
+    return None if found is None else found.half

@@ -36,7 +36,7 @@ def _of_metric(figure: MetricFigure, source: Drawn, width: int, side: str | None
 def throughput_by_algorithm(figure: Figure, source: Drawn, width: int) -> look.Chart:
     """The total throughput of the flows of each congestion control, a bar each."""
     rates = pl.concat(_by_algorithm(source)).lazy()
-    bars = means.over_seeds(rates, [*source.columns, "algorithm"]).rename({"algorithm": "colour"})
+    bars = means.over_seeds(rates, [*source.columns, "algorithm"], METRICS["total_mbps"].bounds).rename({"algorithm": "colour"})
     bars = bars.with_columns(cs.categorical().cast(pl.String))
     algorithms = sorted(bars["colour"].unique())
     return _bars(figure.name, METRICS["total_mbps"].label, source, width, bars, source.varying, "algorithm", algorithms)

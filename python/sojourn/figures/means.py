@@ -8,13 +8,15 @@ from sojourn.analysis import estimates
 from sojourn.errors import InputError
 from sojourn.figures.drawn import Drawn
 from sojourn.figures.registry import MetricFigure
-from sojourn.metrics import Metric
+from sojourn.metrics import Bounds, Metric
 from sojourn.names import GROUP
 
 
 def of_cells(source: Drawn, metric: Metric) -> pl.DataFrame:
     """A metric of every cell, as ``over_seeds`` has it."""
-    return over_seeds(of_all(source, metric), source.columns)
+    least, greatest = metric.bounds
+    shown = None if least is None else least * metric.factor, None if greatest is None else greatest * metric.factor
+    return over_seeds(of_all(source, metric), source.columns, shown)
 
 
 def of_figure(figure: MetricFigure, source: Drawn) -> pl.DataFrame:
@@ -32,7 +34,10 @@ def of_all(source: Drawn, metric: Metric) -> pl.LazyFrame:
     return source.counted("runs").select(*source.columns, value=pl.col(metric.name) * metric.factor)
 
 
-def over_seeds(values: pl.LazyFrame, by: Sequence[str]) -> pl.DataFrame:
-    """The mean of ``value`` in each group, the ends of its 95 % interval, and over how many seeds it is; nulls are left out."""
-    found = estimates.over_seeds(values.drop_nulls("value"), by, ["value"])
+def over_seeds(values: pl.LazyFrame, by: Sequence[str], bounds: Bounds) -> pl.DataFrame:
+    """The mean of ``value`` in each group, the ends of its 95 % interval, and over how many seeds it is; nulls are left out.
+
+    The interval ends at the ``bounds``, in the unit of the values.
+    """
+    found = estimates.over_seeds(values.drop_nulls("value"), by, ["value"], {"value": bounds})
     return found.rename({"value_ci_low": "low", "value_ci_high": "high"})

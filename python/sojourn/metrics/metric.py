@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from sojourn import digits
 
@@ -39,6 +39,10 @@ class Display(NamedTuple):
 
 MILLISECONDS = Display("ms", 1e3)
 PERCENT = Display("%", 100)
+
+
+#: The least and the greatest value that something can have; none where there is no bound.
+Bounds: TypeAlias = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +83,8 @@ class Metric:
     fair_share_floor: float = 0.0
     #: The ends of a scale of colours, in the unit of display; values outside extend it, and none leaves an end to the values.
     ends: tuple[float | None, float | None] = (0, None)
+    #: The least and the greatest value that there can be, in ``unit``: intervals of means end there.
+    bounds: Bounds = (0, None)
 
     @property
     def of_run(self) -> bool:

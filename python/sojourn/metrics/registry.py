@@ -109,6 +109,7 @@ def _fairness_within(scale: float) -> Metric:
         needs="flow_series",
         compute=_over_time(lambda samples: samples.fairness(scale)),
         ends=(0, 1),
+        bounds=(0, 1),
     )
 
 
@@ -129,11 +130,13 @@ _throughput = partial(Metric, unit="Mbit/s", decimals=2, better=Better.MORE, fai
 _time = partial(Metric, unit="s", decimals=5, better=Better.LESS, display=MILLISECONDS)
 
 #: What shares have in common of which less is better, and those of a group in the whole.
-_percentage = partial(Metric, unit="%", better=Better.LESS)
-_group_share = partial(Metric, scope=Scope.GROUP, unit="%", decimals=1, main_of_group=True, floor=3.0, ends=(0, 100))
+_percentage = partial(Metric, unit="%", better=Better.LESS, bounds=(0, 100))
+_group_share = partial(
+    Metric, scope=Scope.GROUP, unit="%", decimals=1, main_of_group=True, floor=3.0, ends=(0, 100), bounds=(0, 100)
+)
 
 #: What scores of calls have in common.
-_opinion = partial(Metric, decimals=2, better=Better.MORE, source="ITU-T G.107, annex B", ends=(1, 4.5))
+_opinion = partial(Metric, decimals=2, better=Better.MORE, source="ITU-T G.107, annex B", ends=(1, 4.5), bounds=(1, 4.5))
 
 #: What values of a queue have in common, and those that are packets.
 _queue = partial(Metric, scope=Scope.QUEUE)
@@ -213,6 +216,7 @@ METRICS: dict[str, Metric] = {
             main_of_group=True,
             floor=0.05,
             ends=(0, 1),
+            bounds=(0, 1),
         ),
         _time(
             name="rtt_mean_s",
@@ -357,6 +361,7 @@ METRICS: dict[str, Metric] = {
             better=Better.LESS,
             compute=_rate_ratio,
             ends=(1, None),
+            bounds=(1, None),
         ),
         _percentage(
             name="starved_pct",
@@ -440,6 +445,7 @@ METRICS: dict[str, Metric] = {
             compute=_of_queue(lambda queue: formulas.percentage(queue["drops"], queue["drops"] + queue["departures"])),
             main=True,
             floor=0.1,
+            bounds=(0, 100),
         ),
         _queued(
             name="drops",
@@ -455,6 +461,7 @@ METRICS: dict[str, Metric] = {
             definition="`drops` / `drop_runs`; null without drops",
             compute=_of_queue(lambda queue: queue["drops"] / queue["drop_runs"] if queue["drop_runs"] else None),
             ends=(1, None),
+            bounds=(1, None),
         ),
         _queued(
             name="drop_run_max_pkts",
@@ -475,6 +482,7 @@ METRICS: dict[str, Metric] = {
             source="RFC 7928, section 2.4; Hassayoun and Ros, INFOCOM Workshops 2008",
             compute=_of_queue(lambda queue: _in_percent(queue["loss_synchronisation"])),
             ends=(0, 100),
+            bounds=(0, 100),
         ),
         _queue(
             name="utilisation",
@@ -485,6 +493,7 @@ METRICS: dict[str, Metric] = {
             main=True,
             floor=0.03,
             ends=(50, 100),
+            bounds=(0, 1),
         ),
         *(
             _time(

@@ -64,6 +64,7 @@ METRICS = (
         compute=_stalled,
         main_of_group=True,
         ends=(0, 100),
+        bounds=(0, 100),
     ),
     _video(
         name="video_stalls_per_hour",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sojourn import digits
 from sojourn.metrics import METRICS
 from sojourn.names import BACKEND
 from sojourn.report.text import with_unit
@@ -30,9 +31,9 @@ class Entry:
 
     #: As the paper prints it; empty if nothing was published.
     published: str
-    #: Our mean, and half of its interval, as they are shown; empty where there is none.
+    #: Our mean, and its interval, as they are shown; empty where there is none.
     ours: str
-    half: str
+    interval: str
     sign: Sign | None
     #: All that is known of it, in words.
     told: str
@@ -116,14 +117,16 @@ def _entry(cell: Compared, column_axis: str) -> Entry:
     published, metric = cell.published, METRICS[cell.published.metric]
     where = {} if published.table.algorithms == column_axis else {column_axis: published.labels[column_axis]}
     named = ", ".join(published.labels.values())
-    ours, half, measured = "not measured", "", "ours: not measured"
+    ours, interval, measured = "not measured", "", "ours: not measured"
     if cell.measured is not None:
         mean, low, high = cell.measured
         if low is None or high is None:
             ours = metric.format(mean)
             measured = f"ours {with_unit(ours, metric.unit)}, no interval"
         else:
-            ours, least, most, *one_seed, half = metric.formats(mean, low, high, *(cell.one_seed or ()), half=high - mean)
+            whole = max(mean - low, high - mean)
+            ours, least, most, *one_seed, _ = metric.formats(mean, low, high, *(cell.one_seed or ()), half=whole)
+            _, interval = digits.with_interval(mean, low, high, metric.format)
             measured = f"ours {with_unit(ours, metric.unit)}, 95 % interval {least} to {with_unit(most, metric.unit)}"
             if one_seed:
                 lowest, highest = one_seed
@@ -132,7 +135,7 @@ def _entry(cell: Compared, column_axis: str) -> Entry:
     sign = _sign(cell)
     if sign is not None:
         told += f"; published {with_unit(published.printed, metric.unit)}; {sign.told}"
-    return Entry(published.printed, ours, half, sign, told, where)
+    return Entry(published.printed, ours, interval, sign, told, where)
 
 
 def _sign(cell: Compared) -> Sign | None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sojourn import digits
 from sojourn.metrics import Metric
 from sojourn.statistics import Estimate
 
@@ -20,17 +21,17 @@ def mean(metric: Metric, found: Estimate, seeds: int) -> str:
     """A mean over seeds with its interval, on one line."""
     if found.low is None or found.high is None:
         return f"{metric.title}: {value(metric, found.mean)}; {'one seed' if seeds == 1 else f'{seeds} equal runs'}, no interval"
-    number, low, high, _ = metric.numbers(found.mean, found.low, found.high, half=found.high - found.mean)
+    number, low, high, _ = metric.numbers(found.mean, found.low, found.high, half=found.half or 0.0)
     interval = f"{low} to {with_unit(high, metric.shown_unit)}"
     return f"{metric.title}: {with_unit(number, metric.shown_unit)}; 95 % interval {interval}, of {seeds} seeds"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A mean in a table, half of its interval, empty if there is none, and all that is known of it in words."""
+    """A mean in a table, its interval as it stands beside it, empty if there is none, and all that is known of it in words."""
 
     mean: str
-    half: str
+    interval: str
     told: str
 
 
@@ -39,7 +40,13 @@ def entry(metric: Metric, found: Estimate | None, name: str, seeds: int) -> Entr
     if found is None:
         return Entry("\N{EN DASH}", "", f"{name}: {metric.title} not measured")
     told = f"{name}: {mean(metric, found, seeds)}"
-    if found.high is None:
-        return Entry(metric.number(found.mean), "", told)
-    number, half = metric.numbers(found.mean, half=found.high - found.mean)
-    return Entry(number, half, told)
+    return Entry(*numbers(metric, found), told)
+
+
+def numbers(metric: Metric, found: Estimate) -> tuple[str, str]:
+    """A mean in the unit in which people read it, and its interval beside it; none if there is none."""
+    if found.low is None or found.high is None:
+        return metric.number(found.mean), ""
+    factor = metric.factor
+    ends = found.mean * factor, found.low * factor, found.high * factor
+    return digits.with_interval(*ends, lambda value: metric.number(value / factor))

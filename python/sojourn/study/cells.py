@@ -99,13 +99,14 @@ def compare(values: Iterable[PublishedValue], result: Result, axes: Sequence[str
             continue
         found = [METRICS[published.metric].compute(seen(key, published.algorithm)) for key in runs["key"]]
         known = [value for value in found if value is not None]
-        measured = estimate(known) if known else None
+        least, greatest = METRICS[published.metric].bounds
+        measured = estimate(known).within(least, greatest) if known else None
         fair_share = runs["bottleneck_mbps"][0] / runs["flow_count"][0]
         agreed = None
         if published.value is not None:
             agreed = agrees(published.metric, published.value, measured and measured.mean, fair_share)
         alike = self_agreement(published.metric, known, fair_share)
-        one_seed = prediction(known) if known else None
+        one_seed = prediction(known, bounds=(least, greatest)) if known else None
         cells.append(Compared(published, measured, agreed, self_agreement=alike, one_seed=one_seed))
     return cells
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from rich.text import Text
 
+from sojourn import digits
 from sojourn.metrics import METRICS
 from sojourn.names import BACKEND
 from sojourn.study.cells import Agreement, Compared, agreement, by_backend, by_table
@@ -87,8 +88,10 @@ def _ours(cell: Compared) -> str:
     metric = METRICS[cell.published.metric]
     if cell.measured is None:
         return "none"
-    mean, _, high = cell.measured
-    return metric.format(mean) if high is None else " ± ".join(metric.formats(mean, half=high - mean))
+    mean, low, high = cell.measured
+    if low is None or high is None:
+        return metric.format(mean)
+    return " ".join(digits.with_interval(mean, low, high, metric.format))
 
 
 def agreement_table(cells: Sequence[Compared]) -> Table:

@@ -119,20 +119,21 @@ def number(
 
 
 def measured(name: str, heading: str, show: Callable[[float], str], factor: float = 1, *, rank: int = 0) -> Column:
-    """A column of means, each with half of its 95 % interval, the ends of which are ``NAME_ci_low`` and ``NAME_ci_high``.
+    """A column of means, each with its 95 % interval, the ends of which are ``NAME_ci_low`` and ``NAME_ci_high``.
 
     The interval says how many digits are shown. Where there is none, ``show`` does; it multiplies by ``factor`` too.
     """
     low, high = f"{name}_ci_low", f"{name}_ci_high"
 
     def shown(row: Row) -> str:
-        mean, upper = row[name], row[high]
+        mean, least, greatest = row[name], row[low], row[high]
         if mean is None:
             return MISSING
-        if upper is None:
+        if least is None or greatest is None:
             return show(mean)
-        half = upper - mean
-        return " ± ".join(digits.of_interval(mean * factor, half=half * factor) or (show(mean), show(half)))
+        return " ".join(
+            digits.with_interval(mean * factor, least * factor, greatest * factor, lambda value: show(value / factor))
+        )
 
     return Column(heading, (name, low, high), shown, Content.NUMBER, rank=rank)
 
