@@ -74,9 +74,9 @@ def test_compare_shows_metrics(tmp_path: Path, capsys: Capture) -> None:
     axis = "network.dumbbell.bottleneck.queue.name"
     assert status(["compare", str(out), f"{axis}=codel", f"{axis}=pie", "--metric", "jain", "--metric", "drop_pct"]) == 0
     shown = capsys.readouterr().out
-    assert "│ jain     │     3 │" in shown
-    assert "│ drop_pct │     3 │" in shown
-    assert "utilisation" not in shown
+    assert "│ Jain's index of long-lived flows (1: all equal) │     3 │" in shown
+    assert "│ Drop ratio (%)                                  │     3 │" in shown
+    assert "tilisation" not in shown
     # The least p of three pairs is 2 / 2^3: all signs alike, of either sign.
     assert "With 3 seeds p cannot be below 0.25; with 6 it can be below 0.05." in shown
     assert status(["compare", str(out), f"{axis}=codel", f"{axis}=red"]) == 2

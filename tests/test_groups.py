@@ -261,8 +261,8 @@ def test_compare_shows_groups(swept: Path, capsys: Capture) -> None:
         shown.append(capsys.readouterr().out)
     assert ["downloads" in text for text in shown] == [True, False, True, False]
     assert ["call" in text for text in shown] == [True, True, True, False]
-    assert ["drop_pct" in text for text in shown] == [True, False, False, True]
-    assert ["share_pct" in text for text in shown] == [True, True, True, False]
+    assert ["Drop ratio (%)" in text for text in shown] == [True, False, False, True]
+    assert ["Share of all throughput (%)" in text for text in shown] == [True, True, True, False]
 
 
 def test_cells_of_other_groups(scenario: MakeScenario, tmp_path: Path, capsys: Capture) -> None:

@@ -251,7 +251,7 @@ def test_backends_coexist(scenario: MakeScenario, tmp_path: Path, capsys: Captur
         assert set(chosen.cells["axis backend"]) == {"other"}
         assert chosen.frame("flows").collect().height == 4
     assert status(["compare", str(tmp_path), "backend=simulator", "backend=other", "--metric", "total_mbps"]) == 0
-    assert "total_mbps │     2 │" in capsys.readouterr().out
+    assert "Total throughput (Mbit/s) │     2 │" in capsys.readouterr().out
 
 
 def test_report_of_all_backends(scenario: MakeScenario, tmp_path: Path) -> None:

@@ -201,11 +201,11 @@ def test_programs_get_tables_only(sweep: Path, capsys: Capture) -> None:
     """With --json and --csv, standard output has nothing but the tables."""
     file, out = str(sweep / "sweep.toml"), str(sweep / "out")
     for arguments, names in (
-        (["run", file, "--out", out], {"cells"}),
-        (["run", file, "--out", out, "--only", "tcp=cubic", "--only", "queue=codel"], {"flows", "queues"}),
+        (["run", file, "--out", out], {"findings", "cells"}),
+        (["run", file, "--out", out, "--only", "tcp=cubic", "--only", "queue=codel"], {"findings", "flows", "queues"}),
         (["plan", file, "--out", out], {"plan", "axes"}),
         (["describe", "cubic"], {"entries", "parameters", "state"}),
-        (["watch", file, "--only", "tcp=cubic", "--only", "queue=codel", "--speed", "max"], {"flows", "queues"}),
+        (["watch", file, "--only", "tcp=cubic", "--only", "queue=codel", "--speed", "max"], {"findings", "flows", "queues"}),
     ):
         assert status([*arguments, "--json"]) == 0
         assert set(json.loads(capsys.readouterr().out)) == names

@@ -8,7 +8,9 @@ from typing import Protocol
 import polars as pl
 
 from sojourn import names
-from sojourn.analysis import repetition
+from sojourn.analysis import difference, repetition
+from sojourn.analysis.agreement import RELATIVE, tolerance
+from sojourn.analysis.difference import Verdict
 from sojourn.errors import InputError
 from sojourn.metrics import METRICS, Metric, formulas, of_group
 from sojourn.metrics.metric import Better
@@ -34,6 +36,36 @@ class ComparedMetric:
 
     metric: Metric
     comparison: Comparison | None
+    #: How far the second may be from the first, to count as equal.
+    allowed: float = 0.0
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether the two differ; none where there is nothing to compare."""
+        return None if self.comparison is None else difference.judge(self.comparison.difference, self.allowed)
+
+    @property
+    def seeds_needed(self) -> int | None:
+        """How many seeds would decide it, if it is not decided and some number would."""
+        if self.comparison is None or self.verdict is not Verdict.OPEN:
+            return None
+        return difference.seeds_needed(self.comparison.difference, self.comparison.pairs, self.allowed)
+
+    @property
+    def better(self) -> bool | None:
+        """Whether the second is better; none where that has no meaning or nothing differs."""
+        if self.comparison is None or self.metric.better is None or self.comparison.difference.mean == 0:
+            return None
+        return (self.comparison.difference.mean > 0) is (self.metric.better is Better.MORE)
+
+    @property
+    def size(self) -> float:
+        """The difference as a multiple of what counts as equal for the larger of the two, so that directions are alike."""
+        if self.comparison is None:
+            return 0.0
+        first, second, off = self.comparison.first, self.comparison.second, abs(self.comparison.difference.mean)
+        larger = max(self.allowed, RELATIVE * max(abs(first), abs(second)))
+        return off / larger if larger else 0.0
 
     @property
     def harm(self) -> float | None:
@@ -150,7 +182,17 @@ def compare_cells(
     wanted = _with_values(runs, known) if metrics is None else metrics
     one, other = cell(runs, first), cell(runs, second)
     repeated = repetition.is_repeated(one) or repetition.is_repeated(other)
-    return _compared_metrics(one, other, _chosen(wanted, known, "a run"), repeated)
+    return _compared_metrics(one, other, _chosen(wanted, known, "a run"), repeated, fair_share(one))
+
+
+def fair_share(runs: pl.LazyFrame) -> float:
+    """What each flow of the first of some runs would have of the bottleneck, in Mbit/s; 0 if that cannot be told."""
+    names = ("bottleneck_mbps", "flow_count")
+    if not set(names).issubset(runs.collect_schema()):
+        return 0.0
+    for rate, flows in runs.select(names).head(1).collect().iter_rows():
+        return rate / flows if rate is not None and flows else 0.0
+    return 0.0
 
 
 def compare_groups(
@@ -161,12 +203,13 @@ def compare_groups(
     only: Iterable[str] | None = None,
     *,
     repeated: bool = False,
+    fair_share_mbps: float = 0.0,
 ) -> list[ComparedGroups]:
     """Compares groups of flows of two cells, or of one, as ``compare_cells`` does runs.
 
     A value of ``group`` in ``first`` and ``second`` compares these groups alone; else those in ``only``, or all that both cells
     have. Unless given, metrics are those with a value of which tables have groups. ``repeated`` says that the seeds of either
-    cell change nothing, so that there is no interval.
+    cell change nothing, so that there is no interval. ``fair_share_mbps`` is what each flow of a run of the first would have.
     """
     there = groups.lazy().collect_schema()
     known = [metric.name for metric in of_group() if metric.name in there]
@@ -174,10 +217,11 @@ def compare_groups(
     chosen = _chosen(_with_values(groups, shown) if metrics is None else metrics, known, "a group of flows")
     one, other = (cell(groups, {axis: value for axis, value in told.items() if axis != GROUP}) for told in (first, second))
     pairs = _pairs(_groups(one), _groups(other), (first.get(GROUP), second.get(GROUP)), only)
-    return [
-        ComparedGroups(a, b, _compared_metrics(one.filter(flow_group=a), other.filter(flow_group=b), chosen, repeated))
-        for a, b in pairs
-    ]
+    found = []
+    for a, b in pairs:
+        sides = one.filter(flow_group=a), other.filter(flow_group=b)
+        found.append(ComparedGroups(a, b, _compared_metrics(*sides, chosen, repeated, fair_share_mbps)))
+    return found
 
 
 def _with_values(rows: Rows, metrics: Sequence[str]) -> list[str]:
@@ -219,7 +263,9 @@ def _chosen(metrics: Iterable[str], known: Sequence[str], what: str) -> list[str
     return chosen
 
 
-def _compared_metrics(first: pl.LazyFrame, second: pl.LazyFrame, metrics: Sequence[str], repeated: bool) -> list[ComparedMetric]:
+def _compared_metrics(
+    first: pl.LazyFrame, second: pl.LazyFrame, metrics: Sequence[str], repeated: bool, fair: float
+) -> list[ComparedMetric]:
     """Metrics of two cells, paired by seed, one metric after the other; only means if the seeds of either change nothing."""
     found: list[ComparedMetric] = []
     for name in metrics:
@@ -227,7 +273,9 @@ def _compared_metrics(first: pl.LazyFrame, second: pl.LazyFrame, metrics: Sequen
         pairs = one.join(other, on="seed", suffix=OTHER).sort("seed")
         if not pairs.height:
             raise InputError("the two cells have no common seed")
-        found.append(ComparedMetric(METRICS[name], _compared(pairs.select(name, f"{name}{OTHER}").drop_nulls(), repeated)))
+        compared = _compared(pairs.select(name, f"{name}{OTHER}").drop_nulls(), repeated)
+        allowed = 0.0 if compared is None else tolerance(name, compared.first, fair)
+        found.append(ComparedMetric(METRICS[name], compared, allowed))
     return found
 
 

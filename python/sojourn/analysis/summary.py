@@ -1,14 +1,17 @@
 """The tables that show a result: of one cell its flows by group and its queues, of several the main metrics of each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
 
-from sojourn.analysis.estimates import SEEDS, one_group, over_seeds
+from sojourn.analysis import difference, findings
+from sojourn.analysis.estimates import SEEDS, ends, one_group, over_seeds
+from sojourn.analysis.findings import Finding
 from sojourn.analysis.result import Result
 from sojourn.metrics import METRICS, Bounds, Metric, of_group
 from sojourn.metrics.formulas import jain
+from sojourn.statistics import Estimate
 from sojourn.table import Column, Frame, Table, label, measured, number, render, width
 from sojourn.table import text as text_column
 
@@ -30,6 +33,11 @@ FIRST = (
 #: What stands beside a mean.
 INTERVAL = "± half of the 95 % interval, or both its ends where a bound cuts it off"
 
+#: What a star says.
+BEST = (
+    "* the best of its column, and what is not told from it (within 15 % or the metric's floor, or with an overlapping interval)."
+)
+
 #: Where intervals end of what is no metric: counts, lengths and times.
 NOT_NEGATIVE: Mapping[str, Bounds] = dict.fromkeys(
     ("timeouts", "rtt_mean", "completed", "mean_packets", "sd_packets", "sojourn_mean", "sojourn_p99", "took"), (0, None)
@@ -47,8 +55,15 @@ P99 = (
 
 
 def tables(found: Result) -> list[Table]:
-    """The tables of a result."""
-    return of_cells(found) if _has_several(found) else of_cell(found)
+    """The findings of a result, and its tables."""
+    return [sentences(findings.of(found)), *(of_cells(found) if _has_several(found) else of_cell(found))]
+
+
+def sentences(told: Sequence[Finding]) -> Table:
+    """Findings as a table, of which people see the sentences."""
+    columns = [text_column("text", "Findings", keep=True)]
+    beside = ["kind", "axis", "first", "second", "values"]
+    return Table("findings", "", columns, findings.rows(told), beside=beside, sentences=True)
 
 
 def _has_several(found: Result) -> bool:
@@ -92,7 +107,7 @@ def programs(found: Result, order: Sequence[Sequence[str]] | None = None) -> Tab
     axes = list(found.axes) if _has_several(found) else []
     by = [*axes, "program", "name", "host"]
     last = pl.when(pl.col("output") == "").then(pl.col("errors")).otherwise(pl.col("output"))
-    ends = (
+    ended_by = (
         pl.when(pl.col("stopped"))
         .then(pl.lit("stopped"))
         .otherwise(pl.coalesce(pl.col("status").cast(pl.String), pl.col("signal")))
@@ -103,7 +118,7 @@ def programs(found: Result, order: Sequence[Sequence[str]] | None = None) -> Tab
         .agg(
             pl.col("start").mean(),
             pl.col("end").mean(),
-            ends.unique(maintain_order=True).drop_nulls().str.join(", ").alias("status"),
+            ended_by.unique(maintain_order=True).drop_nulls().str.join(", ").alias("status"),
             last.str.strip_chars().str.split("\n").list.last().str.strip_chars().first().alias("last_line"),
         )
     )
@@ -178,8 +193,15 @@ def cells(found: Result, order: Sequence[Sequence[str]] | None = None) -> Table:
     shown, axes = [metric for metric in METRICS.values() if metric.main], list(found.axes)
     values = [metric.name for metric in shown]
     rows = _in_order(found, over_seeds(found.counted("runs"), axes, values), axes, order)
-    columns = [*(label(axis, keep=True) for axis in axes), *_measured(shown)]
-    return _with_values("cells", columns, rows, _note(rows, found))
+    best = {metric: difference.best(metric, _estimates(rows, metric.name)) for metric in shown}
+    columns = [*(label(axis, keep=True) for axis in axes), *_measured(shown, best)]
+    notes = [BEST] if any(best.values()) else []
+    return _with_values("cells", columns, rows, [*notes, *_note(rows, found)])
+
+
+def _estimates(rows: pl.DataFrame, name: str) -> list[Estimate]:
+    """The means of a value and their intervals."""
+    return [Estimate(*row) for row in rows.select(name, *ends(name)).drop_nulls(name).iter_rows()]
 
 
 def _with_values(name: str, columns: Sequence[Column], rows: pl.DataFrame, notes: Sequence[str], *beside: str) -> Table:
@@ -190,11 +212,20 @@ def _with_values(name: str, columns: Sequence[Column], rows: pl.DataFrame, notes
     return Table(name, name.capitalize(), shown, Frame(rows), notes, beside=[*left_out, *beside])
 
 
-def _measured(shown: Sequence[Metric]) -> list[Column]:
-    """The number of seeds, and the estimate of each metric."""
+def _measured(shown: Sequence[Metric], best: Mapping[Metric, Container[float]] | None = None) -> list[Column]:
+    """The number of seeds, and the estimate of each metric, of which the best are marked."""
     last = {name: rank for rank, name in enumerate(FIRST)}
+    marks = {} if best is None else best
     estimates = [
-        measured(each.name, each.label, each.number, each.factor, rank=last.get(each.name, len(FIRST))) for each in shown
+        measured(
+            each.name,
+            each.label,
+            each.number,
+            each.factor,
+            rank=last.get(each.name, len(FIRST)),
+            marked=marks.get(each, ()),
+        )
+        for each in shown
     ]
     return [number(SEEDS, keep=True), *estimates]
 

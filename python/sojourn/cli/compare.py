@@ -1,5 +1,6 @@
 """``sojourn compare``: two cells, two parts of a sweep or two directories compared."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -7,6 +8,7 @@ import click
 from sojourn.cli.console import Form, put
 from sojourn.cli.options import Command, form_options, groups_of, option
 from sojourn.errors import InputError
+from sojourn.runs import called
 
 
 @click.command("compare", cls=Command)
@@ -38,7 +40,7 @@ def _compare_directories(first: Path, second: Path, metrics: tuple[str, ...], fo
     import polars as pl
 
     from sojourn import api
-    from sojourn.analysis import comparison, side_by_side
+    from sojourn.analysis import comparison, findings, side_by_side, summary
     from sojourn.cli import sides
 
     if not second.is_dir():
@@ -54,14 +56,16 @@ def _compare_directories(first: Path, second: Path, metrics: tuple[str, ...], fo
             each.with_columns(pl.lit(None, pl.String()).alias(axis) for axis in axes if axis not in each.collect_schema())
             for each in runs
         )
-        put(sides.tables(side_by_side.compare(a, b, axes, metrics or None), str(first), str(second)), form)
+        found = side_by_side.compare(a, b, axes, metrics or None)
+        told = findings.between(a, b, axes, (str(first), str(second)), metrics or None)
+        put([summary.sentences(told), *sides.tables(found, str(first), str(second))], form)
 
 
 def _compare_within(
     directory: Path, first: str, second: str, metrics: tuple[str, ...], groups: list[str] | None, form: Form
 ) -> None:
     from sojourn import api, names
-    from sojourn.analysis import comparison, repetition, side_by_side
+    from sojourn.analysis import comparison, findings, repetition, side_by_side, summary
     from sojourn.analysis.comparison import ComparedGroups, ComparedMetric
     from sojourn.cli import sides
     from sojourn.metrics import METRICS
@@ -81,7 +85,9 @@ def _compare_within(
         ):
             a, b = (comparison.part(runs, each) for each in (one, other))
             rest = [axis for axis in axes if axis not in one]
-            put(sides.tables(side_by_side.compare(a, b, rest, metrics or None), first, second), form)
+            found = side_by_side.compare(a, b, rest, metrics or None)
+            told = findings.between(a, b, rest, (first, second), metrics or None)
+            put([summary.sentences(told), *sides.tables(found, first, second)], form)
             return
         of_runs = [name for name in metrics if METRICS[name].of_run]
         of_groups = [name for name in metrics if groups_alone or METRICS[name].of_group]
@@ -95,11 +101,30 @@ def _compare_within(
             cells = comparison.compare_cells(runs, one, other, of_runs or None)
         if groups_alone or of_groups or not metrics:
             several = comparison.compare_groups(
-                store.scan("groups"), one, other, of_groups or None, groups, repeated=bool(repeated)
+                store.scan("groups"),
+                one,
+                other,
+                of_groups or None,
+                groups,
+                repeated=bool(repeated),
+                fair_share_mbps=comparison.fair_share(of_cells[0]),
             )
             # The only group of both cells would repeat what is shown of the cells.
             if cells and len(several) == 1 and len(of_runs) == len(metrics):
                 several = []
-    if not cells and not several:
-        raise InputError(f"A and B have no group of flows in common; compare two with {GROUP}=NAME in each")
-    put(sides.compared(cells, several, first, second, repeated), form)
+        if not cells and not several:
+            raise InputError(f"A and B have no group of flows in common; compare two with {GROUP}=NAME in each")
+        told = (
+            findings.between(of_cells[0], of_cells[1], (), _apart(one, other), of_runs or None) if cells and form is None else []
+        )
+    table = sides.compared(cells, several, first, second, repeated)
+    put([summary.sentences(told), table] if told else table, form)
+
+
+def _apart(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, str]:
+    """What two cells are called beside each other: by the axes in which they differ."""
+    differing = [axis for axis in one if other.get(axis) != one[axis]]
+    if one.keys() != other.keys() or not differing:
+        return "A", "B"
+    first, second = (called({axis: cell[axis] for axis in differing}) for cell in (one, other))
+    return first, second

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from rich.text import Text
 
-from sojourn.analysis import repetition, summary
+from sojourn.analysis import findings, repetition, summary
 from sojourn.analysis.result import Result
 from sojourn.backends.identity import Identity
 from sojourn.campaign import Campaign, CampaignOutcome, Imprecise, Plan, randomness
@@ -47,13 +47,19 @@ def resumed(outcome: CampaignOutcome, out: Path) -> str:
 
 
 def result(found: Result, form: Form = None, groups: Sequence[str] | None = None) -> None:
-    """The flows, their groups and the queues of a scenario over the measuring window; of some groups only these."""
-    put(summary.of_cell(found, groups), form)
+    """The findings on a scenario, its flows, their groups and its queues over the measuring window; of some groups only these."""
+    put([*_findings(found, groups), *summary.of_cell(found, groups)], form)
 
 
 def cells(found: Result, planned: Plan, form: Form = None, groups: Sequence[str] | None = None) -> None:
-    """The main metrics of each cell of a sweep over the measuring window, and of its groups; of some groups only these."""
-    put(summary.of_cells(found, [list(cell.axes.values()) for cell in planned.cells], groups), form)
+    """The findings on a sweep, the main metrics of its cells over the measuring window, and of groups; of some only these."""
+    order = [list(cell.axes.values()) for cell in planned.cells]
+    put([*_findings(found, groups), *summary.of_cells(found, order, groups)], form)
+
+
+def _findings(found: Result, groups: Sequence[str] | None) -> list[Table]:
+    """What was found; nothing where only some groups are to be shown."""
+    return [summary.sentences(findings.of(found))] if groups is None else []
 
 
 def counted(number: int, what: str) -> str:

@@ -8,6 +8,7 @@ from rich.text import Text
 from sojourn.analysis import repetition
 from sojourn.analysis.agreement import RELATIVE
 from sojourn.analysis.comparison import ComparedGroups, ComparedMetric
+from sojourn.analysis.difference import MOST_SEEDS, Verdict
 from sojourn.analysis.side_by_side import SideBySide, Value
 from sojourn.cli.show import counted
 from sojourn.metrics import Metric
@@ -30,6 +31,13 @@ DIFFERENCE = ("difference", "difference_ci_low", "difference_ci_high")
 
 YES, NO = Text("yes", "green"), Text("no", "red")
 
+#: What the column of verdicts says, and what harm is.
+VERDICTS = (
+    f"B is better, worse, more or less if the interval of B - A lies beyond {100 * RELATIVE:.0f} % of A or the metric's floor. "
+    "~: no such difference is shown; alike: the interval lies within; else so many seeds would decide."
+)
+HARM = "harm: the part of A's performance that B lacks (Ware et al., HotNets 2019): 0 is none, 1 all; negative if B is better."
+
 INTERVALS = "In brackets: 95 % confidence interval of the paired differences (Student)."
 
 
@@ -40,15 +48,16 @@ def compared(
 
     The seeds of those in ``repeated`` change nothing.
     """
-    rows = [_compared(entry, None) for entry in cells]
-    rows += [_compared(entry, group.name) for group in groups for entry in group.metrics]
+    rows = [_compared(entry, None) for entry in _by_size(cells)]
+    rows += [_compared(entry, group.name) for group in groups for entry in _by_size(group.metrics)]
     of = Column(GROUP, (GROUP,), lambda row: row[GROUP] or "(all)", Content.LABEL, keep=True)
     columns = [
         *([of] if groups else []),
-        label("metric", keep=True),
+        Column("metric", ("metric",), lambda row: row["entry"].label, Content.LABEL, keep=True),
         number("seeds", rank=2),
-        *_sides(Metric.format, Metric.formats),
-        number("p", show=lambda p: f"{p:.3g}"),
+        *_sides(Metric.number, Metric.numbers),
+        Column("B is", ("verdict", "better", "seeds_needed"), _said, Content.LABEL, keep=True),
+        number("p", show=lambda p: f"{p:.3g}", rank=4),
         number("harm", show=lambda harm: f"{harm:.3f}", rank=3),
     ]
     notes = [
@@ -62,17 +71,42 @@ def compared(
     if not repeated and seeds > 1 and least_p(seeds) >= SIGNIFICANT:
         enough = next(pairs for pairs in itertools.count(seeds) if least_p(pairs) < SIGNIFICANT)
         notes.append(f"With {seeds} seeds p cannot be below {least_p(seeds):.3g}; with {enough} it can be below {SIGNIFICANT}.")
-    beside = [] if groups else [GROUP]
+    notes.append(VERDICTS)
+    if any(row["harm"] is not None for row in rows):
+        notes.append(HARM)
+    beside = ["allowed", *([] if groups else [GROUP])]
     return Table("metrics", "Means over common seeds", columns, rows, notes, lambda row: row[GROUP], beside)
 
 
 def _compared(entry: ComparedMetric, group: str | None) -> Row:
     row: dict[str, object] = {GROUP: group, "entry": entry.metric, "metric": entry.metric.name, "seeds": 0}
-    found = entry.comparison
+    found, verdict = entry.comparison, entry.verdict
+    judged = {"verdict": None if verdict is None else str(verdict), "better": entry.better, "seeds_needed": entry.seeds_needed}
     if found is None:
-        return row | dict.fromkeys(("a", "b", *DIFFERENCE, "p", "harm"))
+        return row | judged | dict.fromkeys(("a", "b", *DIFFERENCE, "p", "harm", "allowed"))
     ends = dict(zip(DIFFERENCE, found.difference, strict=True))
-    return row | {"seeds": found.pairs, "a": found.first, "b": found.second, **ends, "p": found.p, "harm": entry.harm}
+    values = {"a": found.first, "b": found.second, **ends, "p": found.p, "harm": entry.harm, "allowed": entry.allowed}
+    return row | judged | {"seeds": found.pairs, **values}
+
+
+def _by_size(compared: Sequence[ComparedMetric]) -> list[ComparedMetric]:
+    """The largest differences first, those that are shown before those that are not."""
+    order = (Verdict.DIFFERENT, Verdict.OPEN, Verdict.ALIKE, None)
+    return sorted(compared, key=lambda each: (order.index(each.verdict), -each.size))
+
+
+def _said(row: Row) -> str:
+    """What B is beside A, if a difference is shown; else a tilde, and why there is none."""
+    match row["verdict"]:
+        case None:
+            return "-"
+        case Verdict.DIFFERENT:
+            return {True: "better", False: "worse", None: "more" if row["difference"] > 0 else "less"}[row["better"]]
+        case Verdict.ALIKE:
+            return "~ alike"
+    if row["difference_ci_high"] is None:
+        return "~ no interval"
+    return f"~ {row['seeds_needed']} seeds" if row["seeds_needed"] is not None else f"~ over {MOST_SEEDS} seeds"
 
 
 def tables(found: SideBySide, first: str, second: str) -> list[Table]:

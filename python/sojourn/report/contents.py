@@ -9,14 +9,15 @@ from pathlib import Path
 import polars as pl
 
 from sojourn import api
-from sojourn.analysis import comparison, estimates
+from sojourn.analysis import comparison, estimates, findings
+from sojourn.analysis.findings import Finding
 from sojourn.analysis.result import Result
 from sojourn.analysis.several_backends import beside
 from sojourn.backends.identity import Identity
 from sojourn.errors import InputError
 from sojourn.figures import Drawn
 from sojourn.figures.drawn import in_a_row
-from sojourn.metrics import of_run
+from sojourn.metrics import Metric, of_run
 from sojourn.names import BACKEND
 from sojourn.runs import called
 from sojourn.statistics import Estimate
@@ -77,6 +78,11 @@ class Contents:
         if self.study is None:
             return None
         return self.readings.get(self.study.reading) or api.compare(self.study, self.result)
+
+    @cached_property
+    def findings(self) -> Sequence[Finding]:
+        """What the runs of all cells show."""
+        return findings.of(self.result, self.axes)
 
     @cached_property
     def runs(self) -> int:
@@ -163,6 +169,11 @@ class Contents:
         """All seeds of the runs."""
         found = self.result.scan("runs").select(pl.col("seed").unique()).collect(engine="streaming")["seed"].sort()
         return in_a_row(found)
+
+    @cached_property
+    def measured(self) -> Sequence[Metric]:
+        """The metrics that any cell has which is shown."""
+        return [metric for metric in of_run() if any(cell.measured[metric.name] is not None for cell in self.cells)]
 
     def told(self, labels: Mapping[str, str]) -> str:
         """What tells a cell with these values of the axes from the others, in words."""

@@ -1,15 +1,12 @@
 """Verdicts: what the runs of a question say of the candidate. docs/evaluate.md has the rules, each with its source."""
 
-import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from statistics import fmean, stdev
 
 import polars as pl
 
-from sojourn import _engine
-from sojourn.analysis import agreement, repetition
+from sojourn.analysis import agreement, difference, repetition
 from sojourn.analysis.result import Result
 from sojourn.metrics import formulas
 from sojourn.statistics import Estimate, estimate, most, share
@@ -22,9 +19,6 @@ HARM_FLOOR = 0.05
 
 #: The chance that a question is a concern though no condition is one; it is shared among the conditions (Bonferroni).
 ERROR = 0.05
-
-#: More seeds than these are not said to be able to decide.
-MOST_SEEDS = 10_000
 
 
 class Verdict(StrEnum):
@@ -206,7 +200,9 @@ def _finding(
         differences = differences[:1]
     excess = estimate(differences, confidence)
     verdict = _beyond(excess, allowed)
-    needed = _seeds_for(differences, allowed, confidence) if verdict is Verdict.OPEN else None
+    needed = None
+    if verdict is Verdict.OPEN:
+        needed = difference.seeds_needed(estimate(differences), len(differences), allowed, confidence)
     return Finding(condition, verdict, mine, estimates, held_to, excess, allowed, needed)
 
 
@@ -222,24 +218,9 @@ def _constant(result: Result, axes: Sequence[str]) -> set[tuple[str | None, ...]
 
 def _beyond(excess: Estimate, allowed: float) -> Verdict:
     """Whether a mean is above what is allowed, beyond its interval."""
-    low = excess.mean if excess.low is None else excess.low
-    high = excess.mean if excess.high is None else excess.high
-    if excess.mean <= 0 or high <= allowed:
+    if excess.mean <= 0 or (excess.mean if excess.high is None else excess.high) <= allowed:
         return Verdict.PASS
-    if low > allowed and excess.low is not None:
-        return Verdict.CONCERN
-    return Verdict.OPEN
-
-
-def _seeds_for(differences: Sequence[float], allowed: float, confidence: float) -> int | None:
-    """How many seeds would decide a mean like this one, with a deviation like this one."""
-    if len(differences) < 2:
-        return None
-    apart, deviation = abs(fmean(differences) - allowed), stdev(differences)
-    return _first(
-        len(differences) + 1,
-        lambda number: _engine.student_quantile(number - 1, (1 + confidence) / 2) * deviation / math.sqrt(number) < apart,
-    )
+    return Verdict.CONCERN if difference.judge(excess, allowed) is difference.Verdict.DIFFERENT else Verdict.OPEN
 
 
 def _asked(question: Question, query: str | None, candidate: str, comparators: Sequence[str], result: Result) -> Answer:
@@ -277,14 +258,4 @@ def _most(held: int, seeds: int, rule: Rule) -> tuple[Verdict, int | None]:
     if decided is not None:
         return Verdict.PASS if decided else Verdict.FAIL if rule is Rule.MUST else Verdict.CONCERN, None
     mean = held / seeds
-    return Verdict.OPEN, _first(seeds + 1, lambda number: most(round(mean * number), number) is not None)
-
-
-def _first(least: int, decides: Callable[[int], bool]) -> int | None:
-    """The first number of seeds, in steps of a tenth, that decides; none if none up to the most does."""
-    number = least
-    while number <= MOST_SEEDS:
-        if decides(number):
-            return number
-        number += max(1, number // 10)
-    return None
+    return Verdict.OPEN, difference.least_number(seeds + 1, lambda number: most(round(mean * number), number) is not None)

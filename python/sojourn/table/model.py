@@ -1,6 +1,6 @@
 """What a table is: rows of values at full precision, and columns that show them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -86,6 +86,8 @@ class Table:
     beside: Sequence[str] = ()
     #: The most rows that are printed, or none for all of them; JSON and CSV always have all.
     most_rows: int | None = MOST_ROWS
+    #: Whether a terminal gets the first column alone, a line a row, as sentences.
+    sentences: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -118,8 +120,18 @@ def number(
     return Column(heading or name, (name,), shown, Content.NUMBER, keep, rank)
 
 
-def measured(name: str, heading: str, show: Callable[[float], str], factor: float = 1, *, rank: int = 0) -> Column:
+def measured(
+    name: str,
+    heading: str,
+    show: Callable[[float], str],
+    factor: float = 1,
+    *,
+    rank: int = 0,
+    marked: Container[float] = (),
+) -> Column:
     """A column of means, each with its 95 % interval, the ends of which are ``NAME_ci_low`` and ``NAME_ci_high``.
+
+    A star stands before those means that are ``marked``.
 
     The interval says how many digits are shown. Where there is none, ``show`` does; it multiplies by ``factor`` too.
     """
@@ -129,11 +141,11 @@ def measured(name: str, heading: str, show: Callable[[float], str], factor: floa
         mean, least, greatest = row[name], row[low], row[high]
         if mean is None:
             return MISSING
+        star = "* " if mean in marked else ""
         if least is None or greatest is None:
-            return show(mean)
-        return " ".join(
-            digits.with_interval(mean * factor, least * factor, greatest * factor, lambda value: show(value / factor))
-        )
+            return f"{star}{show(mean)}"
+        ends = least * factor, greatest * factor
+        return star + " ".join(digits.with_interval(mean * factor, *ends, lambda value: show(value / factor)))
 
     return Column(heading, (name, low, high), shown, Content.NUMBER, rank=rank)
 

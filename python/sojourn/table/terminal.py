@@ -45,6 +45,12 @@ def render(tables: Tables, wide: int | None, everything: str = OF_COMMANDS) -> s
 
 def _print(console: Console, table: Table, wide: int | None, everything: str) -> None:
     rows = list(islice(table.rows, table.most_rows))
+    if table.sentences:
+        for row in rows:
+            _line(console, _cell(table.columns[0], row), wide)
+        if rows:
+            console.print()
+        return
     layout = lay_out([Shown(column, [_cell(column, row) for row in rows]) for column in table.columns], wide)
     if table.title:
         _line(console, Text(table.title, "bold"), wide)
