@@ -103,7 +103,7 @@ def test_metric_is_in_reports(metric: Metric, sweep: Path, result: Result) -> No
     page = report.write(sweep.parent / "results").read_text(encoding="utf-8")
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert found
-    assert {"title": metric.title, "unit": metric.unit} in json.loads(found[1])["metrics"]
+    assert {"title": metric.title, "unit": metric.unit, "main": metric.main} in json.loads(found[1])["metrics"]
     assert f"cubic, codel: {metric.title}" in page
 
 

@@ -37,6 +37,8 @@ class Drawing:
 
     name: str
     title: str
+    #: What it shows of several seeds, which tables may show otherwise.
+    shown: str
     #: The command that draws the same.
     command: str
     #: In Vega-Lite.
@@ -98,7 +100,8 @@ def _drawing(contents: Contents, name: str, title: str, select: Selection, width
     if isinstance(chart, alt.FacetChart) and name in OWN_SCALES:
         chart = chart.resolve_scale(x="independent", y="independent")
     spec = chart.to_dict(validate=False)  # which takes as long as drawing; tests validate every figure
-    return Drawing(name, title, command, spec, fields(spec, list(contents.axes)))
+    shown = named(name).shown(source)
+    return Drawing(name, title, f"{shown[:1].upper()}{shown[1:]}", command, spec, fields(spec, list(contents.axes)))
 
 
 def fields(spec: Any, axes: Sequence[str]) -> dict[str, list[str]]:

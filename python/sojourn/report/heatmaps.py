@@ -1,8 +1,10 @@
 """The matrix as heat maps: tables whose fields are coloured by a metric, a congestion control a row and a queue a column."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
+from sojourn.analysis import difference
+from sojourn.figures.heatmaps import ends, shade
 from sojourn.metrics import METRICS, Metric
 from sojourn.report import text
 from sojourn.report.contents import Cell, Contents
@@ -28,6 +30,8 @@ class Field:
     colour: str
     ink: str
     where: Mapping[str, str]
+    #: Whether it is the best of its panel, or not told from that.
+    is_best: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,9 @@ class Panel:
     where: Mapping[str, str]
     columns: Sequence[str]
     rows: Sequence[tuple[str, Sequence[Field | None]]]
+    #: The ends of its scale, with units.
+    least: str
+    most: str
 
 
 @dataclass(frozen=True)
@@ -48,9 +55,6 @@ class HeatMap:
     row_axis: str
     column_axis: str
     panels: Sequence[Panel]
-    #: The ends of the scale, with units.
-    least: str
-    most: str
 
 
 def heat_maps(contents: Contents) -> list[HeatMap]:
@@ -62,10 +66,8 @@ def heat_maps(contents: Contents) -> list[HeatMap]:
 
 
 def _heat_map(contents: Contents, metric: Metric) -> HeatMap | None:
-    means = [found.mean for cell in contents.cells if (found := cell.measured[metric.name]) is not None]
-    if not means:
+    if all(cell.measured[metric.name] is None for cell in contents.cells):
         return None
-    least, most = min(means), max(means)
     names = list(contents.varying)
     column = COLUMN if COLUMN in names else names[-1]
     row = ROW if ROW in names and column != ROW else next(axis for axis in reversed(names) if axis != column)
@@ -75,26 +77,27 @@ def _heat_map(contents: Contents, metric: Metric) -> HeatMap | None:
         by_panel.setdefault(tuple(cell.axes[axis] for axis in others), []).append(cell)
     panels = []
     for labels, cells in by_panel.items():
+        known = [found for cell in cells if (found := cell.measured[metric.name]) is not None]
+        scale, best = ends(metric, (found.mean * metric.factor for found in known)), difference.best(metric, known)
         fields = {
-            (cell.axes[row], cell.axes[column]): _field(cell, metric, (least, most), {column: cell.axes[column]})
-            for cell in cells
+            (cell.axes[row], cell.axes[column]): _field(cell, metric, scale, best, {column: cell.axes[column]}) for cell in cells
         }
         columns = [label for label in contents.axes[column] if any(place[1] == label for place in fields)]
         rows = [label for label in contents.axes[row] if any(place[0] == label for place in fields)]
         shown = [(label, [fields.get((label, other)) for other in columns]) for label in rows]
         title = ", ".join(f"{axis} {label}" for axis, label in zip(others, labels, strict=True))
-        panels.append(Panel(title, dict(zip(others, labels, strict=True)), columns, shown))
-    return HeatMap(metric, row, column, panels, text.value(metric, least), text.value(metric, most))
+        least, most = (text.with_unit(f"{end:.3g}", metric.shown_unit) for end in scale)
+        panels.append(Panel(title, dict(zip(others, labels, strict=True)), columns, shown, least, most))
+    return HeatMap(metric, row, column, panels)
 
 
-def _field(cell: Cell, metric: Metric, scale: tuple[float, float], where: Mapping[str, str]) -> Field:
+def _field(cell: Cell, metric: Metric, scale: tuple[float, float], best: Container[float], where: Mapping[str, str]) -> Field:
     found = cell.measured[metric.name]
     if found is None:
         return Field(cell, "\N{EN DASH}", f"{cell.name}: {metric.title} not measured", "transparent", "inherit", where)
-    least, most = scale
-    colour, ink = _colours((found.mean - least) / (most - least) if most > least else 0.5)
-    told = f"{cell.name}: {text.mean(metric, found, len(cell.seeds))}"
-    return Field(cell, metric.number(found.mean), told, colour, ink, where)
+    colour, ink = _colours(shade(found.mean * metric.factor, *scale))
+    shown = text.entry(metric, found, cell.name, len(cell.seeds), best=best)
+    return Field(cell, shown.mean, shown.told, colour, ink, where, shown.is_best)
 
 
 def _colours(share: float) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sojourn.analysis import estimates
+from sojourn.analysis import difference, estimates
 from sojourn.metrics import METRICS, Metric
 from sojourn.report import text
 from sojourn.report.contents import Cell, Contents
@@ -61,9 +61,15 @@ def overview(contents: Contents) -> Overview | None:
         return None
     axis = next(iter(contents.varying or contents.axes))
     metrics = [metric for metric in _shown() if any(cell.measured[metric.name] is not None for cell in contents.cells)]
+    best = {
+        metric: difference.best(metric, [found for cell in contents.cells if (found := cell.measured[metric.name]) is not None])
+        for metric in metrics
+    }
     rows = []
     for cell in contents.cells:
-        entries = [text.entry(metric, cell.measured[metric.name], cell.name, len(cell.seeds)) for metric in metrics]
+        entries = [
+            text.entry(metric, cell.measured[metric.name], cell.name, len(cell.seeds), best=best[metric]) for metric in metrics
+        ]
         rows.append(Row(cell, cell.axes[axis], {axis: cell.axes[axis]}, entries))
     return Overview(axis, metrics, rows)
 

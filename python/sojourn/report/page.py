@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,9 +12,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from sojourn import _engine
+from sojourn.analysis.summary import INTERVAL
 from sojourn.api import Reproduction
 from sojourn.errors import check_out
-from sojourn.metrics import METRICS, of_run
+from sojourn.metrics import METRICS, Metric
 from sojourn.report import charts, facts, groups, heatmaps, overtime, overview, programs, prose, tables, vega
 from sojourn.report.charts import Drawing
 from sojourn.report.contents import Contents, read
@@ -27,6 +28,9 @@ from sojourn.study.verdicts import LEAST_SEEDS, Judged
 
 #: Labels of an axis that are listed; of more the number is said.
 MOST_LABELS = 100
+
+#: Rows of a table, beyond which it is folded.
+LONG = 40
 
 #: The name of a report in its directory.
 NAME = "report.html"
@@ -120,6 +124,8 @@ def _values(contents: Contents) -> Mapping[str, Any]:
         "facts": facts.facts(contents),
         "extremes": overview.extremes(contents),
         "overview": overview.overview(contents),
+        "long": LONG,
+        "interval": INTERVAL,
         "heat_maps": heatmaps.heat_maps(contents),
         "programs": programs.programs(contents),
         "question": _question(contents),
@@ -162,13 +168,13 @@ def _data(contents: Contents, drawn: Mapping[str, Sequence[Drawing]]) -> Mapping
             "axes": cell.axes,
             "seeds": _counted(cell.seeds),
             "seed": cell.seeds[0],
-            "told": [_told(cell.measured[metric.name], metric.number) for metric in of_run()],
+            "told": [_told(cell.measured[metric.name], metric) for metric in contents.measured],
         }
         for cell in contents.cells
     ]
     return {
         "axes": contents.shown,
-        "metrics": [{"title": metric.title, "unit": metric.shown_unit} for metric in of_run()],
+        "metrics": [{"title": metric.title, "unit": metric.shown_unit, "main": metric.main} for metric in contents.measured],
         "cells": cells,
         "samples": overtime.samples(contents),
         "charts": {
@@ -179,6 +185,10 @@ def _data(contents: Contents, drawn: Mapping[str, Sequence[Drawing]]) -> Mapping
     }
 
 
-def _told(found: Estimate | None, number: Callable[[float], str]) -> list[str]:
-    """Mean, and the ends of the interval if there is one, as they are shown."""
-    return [] if found is None else [number(value) for value in found if value is not None]
+def _told(found: Estimate | None, metric: Metric) -> list[str]:
+    """Mean, and the ends of the interval if there is one, with the digits that it leaves."""
+    if found is None:
+        return []
+    if found.low is None or found.high is None:
+        return [metric.number(found.mean)]
+    return metric.numbers(found.mean, found.low, found.high, half=found.half or 0.0)[:3]

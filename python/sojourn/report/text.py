@@ -1,5 +1,6 @@
 """Values as text: metrics in the units in which people read them."""
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from sojourn import digits
@@ -33,14 +34,17 @@ class Entry:
     mean: str
     interval: str
     told: str
+    #: Whether it is the best of all that stand beside it, or not told from that.
+    is_best: bool = False
 
 
-def entry(metric: Metric, found: Estimate | None, name: str, seeds: int) -> Entry:
-    """A metric in a table; ``name`` is what it is of."""
+def entry(metric: Metric, found: Estimate | None, name: str, seeds: int, *, best: Container[float] = ()) -> Entry:
+    """A metric in a table; ``name`` is what it is of, and ``best`` has the best means of all that stand beside it."""
     if found is None:
         return Entry("\N{EN DASH}", "", f"{name}: {metric.title} not measured")
-    told = f"{name}: {mean(metric, found, seeds)}"
-    return Entry(*numbers(metric, found), told)
+    is_best = found.mean in best
+    told = f"{name}: {mean(metric, found, seeds)}{'; the best, or not told from it' if is_best else ''}"
+    return Entry(*numbers(metric, found), told, is_best)
 
 
 def numbers(metric: Metric, found: Estimate) -> tuple[str, str]:

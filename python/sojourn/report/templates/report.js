@@ -120,7 +120,7 @@
     };
     choose(spec);
     // Panels as high as their axis needs for its title.
-    if (spec.spec) spec.spec.height = Math.max(spec.spec.height, 170);
+    if (spec.spec) spec.spec.height = Math.max(spec.spec.height, 205);
     if (narrow.matches && spec.columns) {
       spec.columns = 1;
       spec.spec.width = Math.min(innerWidth - 110, 320);
@@ -164,21 +164,22 @@
   // One cell.
   const shown = document.getElementById("cell-shown");
   const choosers = all("[data-chooser]");
-  let current = 0;
-  const table = (cell) => {
+  let current = 0, unfolded = false;
+  const table = (cell, places) => {
     const made = element("table", undefined, { class: "compared" });
     const head = element("tr");
     for (const text of ["metric", "mean over seeds", "95 % interval"]) head.append(element("th", text, { scope: "col" }));
     made.append(element("thead"));
     made.tHead.append(head);
     const body = element("tbody");
-    data.metrics.forEach(({ title, unit }, place) => {
+    places.forEach((place) => {
+      const { title, unit } = data.metrics[place];
       const [mean, low, high] = cell.told[place];
       const row = element("tr");
       const suffix = unit ? `\u00a0${unit}` : "";
       row.append(element("th", title, { scope: "row" }));
-      row.append(element("td", mean === undefined ? "not measured" : mean + suffix, { class: "number" }));
-      row.append(element("td", low === undefined ? (mean === undefined ? "" : "none") : `${low} to ${high}${suffix}`, { class: "number" }));
+      row.append(element("td", mean + suffix, { class: "number" }));
+      row.append(element("td", low === undefined ? "none" : `${low} to ${high}${suffix}`, { class: "number" }));
       body.append(row);
     });
     made.append(body);
@@ -200,9 +201,22 @@
     const cell = data.cells[current];
     const name = axes.map((axis) => `${axis} ${cell.axes[axis]}`).join(", ");
     shown.replaceChildren(element("h3", name), element("p", cell.seeds, { class: "note" }));
-    const scroll = element("div", undefined, { class: "scroll", tabindex: "0", role: "region", "aria-label": `Measures of ${name}` });
-    scroll.append(table(cell));
-    shown.append(scroll);
+    // Only what was measured of this cell, of which all but the main metrics are folded.
+    const measured = data.metrics.map((_, place) => place).filter((place) => cell.told[place].length);
+    const part = (label, places) => {
+      const scroll = element("div", undefined, { class: "scroll", tabindex: "0", role: "region", "aria-label": `${label} of ${name}` });
+      scroll.append(table(cell, places));
+      return scroll;
+    };
+    shown.append(part("Main metrics", measured.filter((place) => data.metrics[place].main)));
+    const others = measured.filter((place) => !data.metrics[place].main);
+    if (others.length) {
+      const folded = element("details", undefined, { class: "table" });
+      folded.append(element("summary", `${others.length} more metrics`), part("Other metrics", others));
+      folded.open = unfolded;
+      folded.addEventListener("toggle", () => { unfolded = folded.open; });
+      shown.append(folded);
+    }
     const drawn = data.samples[current] || [];
     if (!drawn.length) {
       shown.append(element("p", "No samples over time: the scenario's [probe] has none.", { class: "note" }));
