@@ -8,7 +8,6 @@ import click
 from sojourn.cli.console import Form, put
 from sojourn.cli.options import Command, form_options, groups_of, option
 from sojourn.errors import InputError
-from sojourn.runs import called
 
 
 @click.command("compare", cls=Command)
@@ -123,6 +122,8 @@ def _compare_within(
 
 def _apart(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, str]:
     """What two cells are called beside each other: by the axes in which they differ."""
+    from sojourn.runs import called
+
     differing = [axis for axis in one if other.get(axis) != one[axis]]
     if one.keys() != other.keys() or not differing:
         return "A", "B"

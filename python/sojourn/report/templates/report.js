@@ -247,6 +247,8 @@
     chooser.addEventListener("change", () => { current = nearest(chooser.dataset.chooser); showCell(); });
   }
   for (const field of all("[data-cell]")) {
+    // Here and not in the page, which has thousands of them.
+    field.setAttribute("aria-label", `${field.dataset.tip}. Show this cell.`);
     field.addEventListener("click", () => {
       current = Number(field.dataset.cell);
       showCell();
