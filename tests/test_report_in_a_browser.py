@@ -304,6 +304,7 @@ def test_heat_map_selects_cell(browser: Browser, campaign: Path) -> None:
     page.get_by_role("button", name=re.compile("newreno, 5 ms, codel: drop ratio")).click()
     expect(page.locator("#cell-shown h3")).to_have_text("tcp newreno, delay 5 ms, queue codel")
     for title in ("Queue length (packets)", "Congestion window (kB)", "Round-trip time (ms)"):
+        page.locator("#cell-shown figcaption", has_text=title).scroll_into_view_if_needed()  # charts are drawn when they come near
         expect(page.get_by_role("img", name=re.compile(re.escape(title)))).to_be_visible()
     page.get_by_label("queue", exact=True).select_option("droptail")
     expect(page.locator("#cell-shown h3")).to_have_text("tcp newreno, delay 5 ms, queue droptail")

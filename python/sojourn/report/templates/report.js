@@ -138,7 +138,8 @@
   };
   const draw = (target) => {
     target.stale = false;
-    embed(target, specification(data.charts[target.dataset.chart]), target.closest("figure").querySelector("figcaption").textContent);
+    if (target.draw) target.draw();
+    else embed(target, specification(data.charts[target.dataset.chart]), target.closest("figure").querySelector("figcaption").textContent);
   };
   const seen = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) {
@@ -158,7 +159,7 @@
   narrow.addEventListener("change", redraw);
   // Paper shows all that is there. All of drawing is promises without waiting, so it ends before the page is laid out.
   addEventListener("beforeprint", () => {
-    for (const target of charts) if (target.stale !== false) draw(target);
+    for (const target of all(".drawn")) if (target.stale !== false) draw(target);
   });
 
   // One cell.
@@ -228,7 +229,8 @@
       const target = element("div", undefined, { class: "drawn" });
       figure.append(target);
       shown.append(figure);
-      embed(target, overTime(chart), `${chart.heading} over time, ${name}`);
+      target.draw = () => embed(target, overTime(chart), `${chart.heading} over time, ${name}`);
+      seen.observe(target);
     }
     for (const chooser of choosers) chooser.value = cell.axes[chooser.dataset.chooser];
   };
