@@ -304,12 +304,34 @@ def test_heat_map_selects_cell(browser: Browser, campaign: Path) -> None:
     page.get_by_role("button", name=re.compile("newreno, 5 ms, codel: drop ratio")).click()
     expect(page.locator("#cell-shown h3")).to_have_text("tcp newreno, delay 5 ms, queue codel")
     for title in ("Queue length (packets)", "Congestion window (kB)", "Round-trip time (ms)"):
-        page.locator("#cell-shown figcaption", has_text=title).scroll_into_view_if_needed()  # charts are drawn when they come near
+        page.locator("#cell-shown figcaption", has_text=title).scroll_into_view_if_needed()  # it is drawn when it comes near
         expect(page.get_by_role("img", name=re.compile(re.escape(title)))).to_be_visible()
     page.get_by_label("queue", exact=True).select_option("droptail")
     expect(page.locator("#cell-shown h3")).to_have_text("tcp newreno, delay 5 ms, queue droptail")
     assert watched.complaints == []
     page.close()
+
+
+def test_labels_do_not_collide(browser: Browser, tmp_path: Path) -> None:
+    """No two labels of an axis that stand flat overlap, though the values of the axis are many and long."""
+    values = [f"{number}.25 Mbit/s" for number in range(11, 17)]
+    axis = f'rate = {{ key = "network.dumbbell.bottleneck.rate", values = {values} }}'
+    (tmp_path / "many.toml").write_text(f"{SMALL_TOML}[sweep.axes]\n{axis}\n", encoding="utf-8")
+    sojourn.run(tmp_path / "many.toml", out=tmp_path / "out", backend=Inventor())
+    watched = Watched(browser, report.write(tmp_path / "out"))
+    watched.scroll_through()
+    overlapping = watched.page.evaluate(
+        """() => [...document.querySelectorAll(".role-axis-label")].flatMap((axis) => {
+            const flat = [...axis.querySelectorAll("text")].filter((text) => text.style.display !== "none"
+                && text.getAttribute("opacity") !== "0" && !(text.getAttribute("transform") || "").includes("rotate"));
+            const boxes = flat.map((text) => [text.textContent, text.getBoundingClientRect()]);
+            return boxes.flatMap(([one, a], place) => boxes.slice(place + 1).filter(([, b]) =>
+                a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom).map(([other]) => one + other));
+        })"""
+    )
+    assert watched.page.locator(".role-axis-label text").count() > 20
+    assert overlapping == []
+    watched.page.close()
 
 
 def test_tabs_by_arrow_keys(browser: Browser, campaign: Path) -> None:

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sojourn.analysis import difference, estimates
 from sojourn.metrics import METRICS, Metric
 from sojourn.report import text
 from sojourn.report.contents import Cell, Contents
+from sojourn.statistics import Estimate
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,16 @@ def extremes(contents: Contents) -> list[Extremes]:
     for metric in shown:
         if means[metric.name].count():
             rows = means.drop_nulls(metric.name)
-            ends = (rows.row(int(place or 0), named=True) for place in (rows[metric.name].arg_min(), rows[metric.name].arg_max()))
-            told = [text_of for cell in ends for text_of in (text.value(metric, cell[metric.name]), contents.told(cell))]
+            places = (rows[metric.name].arg_min(), rows[metric.name].arg_max())
+            told = [each for place in places for each in _told(contents, metric, rows.row(int(place or 0), named=True))]
             found.append(Extremes(metric, *told))
     return found
+
+
+def _told(contents: Contents, metric: Metric, cell: Mapping[str, Any]) -> tuple[str, str]:
+    """A mean with the digits that its interval leaves and its unit, and what the cell is called."""
+    mean, _ = text.numbers(metric, Estimate(*(cell[name] for name in (metric.name, *estimates.ends(metric.name)))))
+    return text.with_unit(mean, metric.shown_unit), contents.told(cell)
 
 
 def overview(contents: Contents) -> Overview | None:

@@ -86,7 +86,7 @@
     return {
       background: "transparent", font: getComputedStyle(document.body).fontFamily,
       view: { stroke: line },
-      axis: { labelColor: faint, titleColor: ink, gridColor: line, domainColor: line, tickColor: line, labelFontSize: 11, titleFontSize: 12, titleFontWeight: "normal", gridOpacity: 0.6 },
+      axis: { labelColor: faint, titleColor: ink, gridColor: line, domainColor: line, tickColor: line, labelFontSize: 11, titleFontSize: 12, titleFontWeight: "normal", gridOpacity: 0.6, labelSeparation: 6 },
       header: { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" },
       legend: { labelColor: ink, symbolBaseFillColor: ink, symbolBaseStrokeColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", orient: "top", columns: narrow.matches ? 2 : 8, labelLimit: narrow.matches ? innerWidth / 2 - 60 : 160 },
       title: { color: ink },
@@ -106,6 +106,15 @@
     const labels = names.length === 1 ? [row[field]] : String(row[field]).split(", ");
     return labels.length !== names.length || names.every((axis, place) => chosen[axis].has(labels[place]));
   });
+  // Labels of an axis so wide that would run into each other stand aslant: the page's letters are larger than a figure's.
+  const turn = (part, width) => {
+    if (!part || typeof part !== "object") return;
+    if (Array.isArray(part.sort) && part.axis && part.axis.labelAngle === 0) {
+      const [longest, many] = [Math.max(...part.sort.map((label) => label.length)), part.sort.length];
+      if ((longest * 6.5 + 6) * many > width) part.axis.labelAngle = -45;
+    }
+    for (const [key, inner] of Object.entries(part)) if (key !== "datasets") turn(inner, width);
+  };
   const specification = (chart) => {
     const spec = structuredClone(chart.spec);
     delete spec.config;
@@ -127,6 +136,7 @@
     }
     if (!spec.spec) spec.height = Math.max(spec.height, 200);
     if (narrow.matches && !spec.spec) spec.width = innerWidth - 120;
+    turn(spec, (spec.spec || spec).width);
     return spec;
   };
   const embed = async (target, spec, label) => {
