@@ -76,7 +76,7 @@ def test_presets_give_the_same_bytes(lab: Headless) -> None:
 
 
 def test_page_has_the_numbers_of_the_command_line(lab: Headless, tmp_path: Path) -> None:
-    """What the tiles show is what `sojourn run` writes: the 99th percentile, utilisation, drops and Jain's index."""
+    """What the tiles show is what `sojourn run` writes: the p99, utilisation, drops, Jain's index, and those of groups."""
     setting = dict(settings(lab))["codel b"]
     (tmp_path / "lab.toml").write_text(lab.ask("toml", setting=setting), encoding="utf-8")
     found = sojourn.run(tmp_path / "lab.toml")
@@ -85,10 +85,16 @@ def test_page_has_the_numbers_of_the_command_line(lab: Headless, tmp_path: Path)
     queue = found.queues.row(0, named=True)
     assert summary["sojournP99"] == queue["sojourn_p99"]
     assert summary["utilisation"] == queue["utilisation"]
-    assert summary["drops"] == queue["drops"]
+    assert summary["lost"] == found.flows["packets_dropped"].sum()
     long_lived = found.flows.filter(pl.col("flow_group") == "download")["bytes_delivered"].to_numpy().astype(float)
     jain = long_lived.sum() ** 2 / (len(long_lived) * (long_lived**2).sum())
     assert summary["jain"] == pytest.approx(jain, rel=1e-12)
+    delivered = found.flows["bytes_delivered"].sum()
+    for group in summary["groups"]:
+        flows = found.flows.filter(pl.col("flow_group") == group["name"])
+        assert group["share"] == pytest.approx(flows["bytes_delivered"].sum() / delivered, rel=1e-12)
+        assert group["lost"] == flows["packets_dropped"].sum()
+        assert group["lossRatio"] == pytest.approx(flows["packets_dropped"].sum() / flows["segments_sent"].sum(), rel=1e-12)
 
 
 @pytest.mark.parametrize("profile", [profile.name for profile in catalogue.load().profiles])
@@ -251,6 +257,85 @@ def test_packets_are_those_that_the_queue_counted(lab: Headless) -> None:
         waited = (left - arrived)[sent]
         assert waited.mean() == pytest.approx(queue["sojourn_mean"], rel=1e-3), name
         assert np.quantile(waited, 0.99) == pytest.approx(queue["sojourn_p99"], rel=0.011, abs=1e-6), name
+
+
+def test_groups_have_the_packets_of_the_queue(lab: Headless) -> None:
+    """What the packets of each group met adds up to what the queue measured in its window, and a call's waits are its delays."""
+    for name, setting in settings(lab):
+        run = lab.ask("run", specification=lab.ask("specify", setting=setting), traced=True)
+        queue, groups = run["numbers"]["queues"][0], run["groups"]
+        sent = [group["arrived"] - group["dropped"] for group in groups]
+        assert sum(group["marked"] for group in groups) == pytest.approx(queue["marks"], abs=queue["queued_at_end"]), name
+        assert sum(group["dropped"] for group in groups) == pytest.approx(sum(lost(run)), rel=0.02, abs=2), name
+        mean = np.average([group["mean"] or 0 for group in groups], weights=sent)
+        assert mean == pytest.approx(queue["sojourn_mean"], rel=0.02), name
+        assert max(group["p99"] for group in groups) >= 0.98 * queue["sojourn_p99"], name
+        for group in groups:
+            assert group["within"] == sorted(group["within"]), name
+    # A call's packets are delayed by what they wait, and by the path.
+    setting = dict(settings(lab))["bufferbloat a"]
+    run = lab.ask("run", specification=lab.ask("specify", setting=setting), traced=True)
+    tables = _engine.run(json.dumps(lab.ask("specify", setting=setting)))
+    call = next(flow for flow, group in enumerate(tables["flows"]["flow_group"]) if group == "call")
+    path = 0.02 + 200 * 8 / 20e6 + 2 * 200 * 8 / 1e9
+    assert run["groups"][1]["mean"] == pytest.approx(tables["flows"]["delay_mean"][call] - path, rel=1e-3)
+    assert run["groups"][1]["p99"] == pytest.approx(tables["flows"]["delay_p99"][call] - path, rel=0.011)
+
+
+def lost(run: Json) -> list[int]:
+    """The data packets that each flow lost."""
+    return [flow["packets_dropped"] for flow in run["numbers"]["flows"]]
+
+
+@pytest.mark.parametrize(
+    ("control", "queue"),
+    [("cubic", "codel"), ("bbr", "pie"), ("bbr3", "dualpi2"), ("cubic", "red"), ("vegas", "fq_codel"), ("prague", "dualpi2")],
+)
+def test_inner_states_are_those_of_the_command_line(lab: Headless, control: str, queue: str) -> None:
+    """The page hands on each value that the engine samples, and a run of which they are sampled is the same run."""
+    setting = lab.ask("example", control=control, queue=queue, more={"duration": 5 * 10**12, "warm_up": 0})
+    specified = lab.ask("specify", setting=setting)
+    run = lab.ask("run", specification=specified, inside=True)
+    plain = lab.ask("run", specification=specified)
+    assert run["numbers"] == plain["numbers"]
+    assert run["samples"]["flow_series.cwnd"] == plain["samples"]["flow_series.cwnd"]
+    probe = {**specified["probe"], "queue_state": True, "flow_state": True}
+    recorded = _engine.run(json.dumps({**specified, "probe": probe}))["recorded"]
+    samples, names = run["samples"], run["names"]
+    flows, places = column(samples["state.flow"], "u4"), column(samples["state.name"], "u4")
+    here = [
+        (float(time), "queue" if flow == 2**32 - 1 else str(flow), names[place], float(value))
+        for time, flow, place, value in zip(
+            column(samples["state.time"]), flows, places, column(samples["state.value"]), strict=True
+        )
+    ]
+    rows = zip(recorded["time"], recorded["kind"], recorded["which"], recorded["measure"], recorded["value"], strict=True)
+    assert here == [(time, "queue" if kind == "queue" else which, measure, value) for time, kind, which, measure, value in rows]
+    assert len({name for _, _, name, _ in here}) >= 2
+
+
+def test_in_flight_is_what_the_window_allows(lab: Headless) -> None:
+    """What CUBIC has in flight fills its window, sampled with it, and does not exceed it outside of a recovery."""
+    setting = lab.ask("example", control="cubic", more={"duration": 10 * 10**12, "warm_up": 0})
+    run = lab.ask("run", specification=lab.ask("specify", setting=setting), inside=True)
+    samples = run["samples"]
+    windows = dict(
+        zip(
+            zip(column(samples["flow_series.time"]), column(samples["flow_series.flow"], "u4"), strict=True),
+            column(samples["flow_series.cwnd"]),
+            strict=True,
+        )
+    )
+    flights = zip(
+        column(samples["in_flight.time"]),
+        column(samples["in_flight.flow"], "u4"),
+        column(samples["in_flight.bytes"]),
+        strict=True,
+    )
+    shares = [float(flight / windows[time, flow]) for time, flow, flight in flights if (time, flow) in windows and time > 2]
+    assert len(shares) > 100
+    assert np.median(shares) == pytest.approx(1, abs=0.05)
+    assert np.quantile(shares, 0.95) < 1.1
 
 
 def test_links_restore_states(lab: Headless) -> None:

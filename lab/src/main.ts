@@ -3,7 +3,7 @@
 import { Client } from "./engine/client";
 import type { Answer } from "./engine/protocol";
 import { fromHash, toHash } from "./model/address";
-import type { Algorithm, Catalogue } from "./model/catalogue";
+import { type Algorithm, type Catalogue, defaults, find } from "./model/catalogue";
 import { affordable, estimate, learn, MOST_MEMORY, PATIENCE, packets } from "./model/estimate";
 import { summarise } from "./model/numbers";
 import { PRESETS, type Preset } from "./model/presets";
@@ -11,16 +11,17 @@ import { problemOfSetting } from "./model/problems";
 import { fromToml } from "./model/reading";
 import { toToml } from "./model/scenario";
 import type { Own, Setting, State } from "./model/setting";
-import { controlOf, specify } from "./model/specification";
+import { controlOf, specify, withInside } from "./model/specification";
 import { Wrong } from "./model/units";
 import { editOwn } from "./own/editor";
 import { Charts, type Sides } from "./view/charts";
 import { Data } from "./view/data";
 import { announce, button, byId, h, onScheme } from "./view/dom";
+import { know } from "./view/figures";
 import { panel } from "./view/panel";
 import { Playback } from "./view/playback";
 import { Stage } from "./view/stage";
-import { shares, tiles } from "./view/tiles";
+import { byGroup, tiles } from "./view/tiles";
 
 type Side = "A" | "B";
 
@@ -117,6 +118,7 @@ class Lab {
   private ready(catalogue: Catalogue): void {
     if (this.catalogue) return;
     this.catalogue = catalogue;
+    know(catalogue);
     this.open();
   }
 
@@ -307,7 +309,7 @@ class Lab {
       this.state.own.map((own) => own.name),
     );
     if (problem) return this.say(`Setting ${side} cannot be run: ${problem}`);
-    const specification = JSON.stringify(specify(setting, this.catalogue, this.state.own, this.declaredOf));
+    const specification = JSON.stringify(withInside(specify(setting, this.catalogue, this.state.own, this.declaredOf)));
     if (specification === running.specification && running.data) return;
     const seconds = estimate(setting);
     if (seconds > PATIENCE && !this.asked[side]) return this.offerLess(side, setting, seconds);
@@ -350,12 +352,14 @@ class Lab {
       case "samples": {
         if (!running.isCurrent) {
           const before = running.data;
-          running.data = new Data(structuredClone(setting));
+          const { name, parameters } = setting.bottleneck.queue;
+          const usual = defaults(find(this.catalogue.queues, name)?.parameters ?? []);
+          running.data = new Data(structuredClone(setting), { ...usual, ...parameters });
           // The numbers of before stay until there are new ones.
           if (before) Object.assign(running.data, { summary: before.summary, sojourns: before.sojourns });
           running.isCurrent = true;
         }
-        running.data?.add(answer.samples);
+        running.data?.add(answer.told);
         if (running.data) running.data.reached = Math.min(answer.reached, running.data.seconds);
         break;
       }
@@ -371,7 +375,7 @@ class Lab {
         break;
       }
       case "packets":
-        if (running.data) running.data.packets = answer.packets;
+        if (running.data) Object.assign(running.data, { packets: answer.packets, groups: answer.groups });
         break;
       case "failed":
         running.specification = "";
@@ -399,20 +403,14 @@ class Lab {
     }
     if (!sides.A || (this.state.b && !sides.B)) return;
     this.charts.draw(sides);
-    const b = this.state.b ? (sides.B?.summary ?? null) : undefined;
     byId("numbers").replaceChildren(
-      tiles(sides.A.summary, b),
-      shares(sides.A.summary, "A"),
-      ...(sides.B ? [shares(sides.B.summary, "B")] : []),
+      tiles(sides.A, this.state.b ? sides.B : undefined),
+      byGroup(sides.A, "A", this.state.b !== null),
+      ...(sides.B ? [byGroup(sides.B, "B", true)] : []),
     );
     for (const [side] of this.settings()) {
       const { data, stage } = this.sides[side];
-      if (data)
-        stage.show(
-          data.setting,
-          data.packets,
-          data.queue.reduce((most, each) => Math.max(most, each), 1),
-        );
+      if (data) stage.show(data);
     }
     this.playback.over(Math.max(...Object.values(sides).map((data) => data.seconds)));
     const all = this.settings().map(([side]) => this.sides[side]);

@@ -3,13 +3,17 @@
 use std::cell::RefCell;
 
 use serde_json::{Value, json};
+use sojourn_engine::about::Listed;
 use sojourn_engine::columns::{FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, flow_rows, link_rows};
+use sojourn_engine::probe::{StateSample, Whose};
+use sojourn_engine::queue::{Red, RedParameters};
 use sojourn_engine::result::RunResult;
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::Specification;
 use sojourn_engine::time::Time;
 
 use crate::columns::{Columns, rows};
+use crate::flights::{Flight, Flights};
 use crate::plugins::OfPage;
 use crate::trace::Trace;
 use crate::{DONE, FAILED, MORE, answer, given, parse, say};
@@ -24,8 +28,10 @@ struct Run {
     simulation: Simulation,
     /// The packets of its bottleneck, if they are wanted.
     trace: Option<Trace>,
-    /// Samples of queues and flows that the page has.
-    taken: (usize, usize),
+    /// Samples of queues, flows and inner states that the page has.
+    taken: (usize, usize, usize),
+    /// What flows have in flight, where inner states are sampled.
+    flights: Option<Flights>,
     /// Sojourn times at the bottleneck, kept when the run is at its end.
     sojourns: Vec<(f64, u64)>,
 }
@@ -35,14 +41,16 @@ impl Run {
         let specification = parse(specification)?;
         let mut simulation = Simulation::with_plugins(&specification, &OfPage::new())?;
         let trace = if traced { Some(Trace::begin(&specification, &mut simulation)?) } else { None };
-        Ok(Run { specification, simulation, trace, taken: (0, 0), sojourns: Vec::new() })
+        let flights = Flights::of(&specification, &simulation);
+        Ok(Run { specification, simulation, trace, taken: (0, 0, 0), flights, sojourns: Vec::new() })
     }
 
     fn advance(&mut self, until: Time, most_events: u64) -> Result<bool, String> {
         let until = until.min(self.specification.duration);
-        let is_there = match &mut self.trace {
-            None => self.simulation.advance(until, most_events),
-            Some(trace) => trace.advance(&mut self.simulation, until, most_events),
+        let is_there = match (&mut self.trace, &mut self.flights) {
+            (Some(trace), _) => trace.advance(&mut self.simulation, until, most_events),
+            (None, Some(flights)) => flights.advance(&mut self.simulation, until, most_events),
+            (None, None) => self.simulation.advance(until, most_events),
         };
         match self.simulation.failure() {
             Some(complaint) => Err(complaint.to_owned()),
@@ -92,14 +100,60 @@ pub extern "C" fn samples() -> u32 {
         with_run(|run| {
             let series = run.simulation.series();
             let (queues, flows) = (&series.queues[run.taken.0..], &series.flows[run.taken.1..]);
-            let mut columns = Columns::new(json!({}));
+            let states = &series.states.samples[run.taken.2..];
+            let mut names = Vec::new();
+            let of_states = named(&run.specification, states, &mut names);
+            let mut columns = Columns::new(json!({ "names": names, "red": red(&run.specification) }));
             columns.add("queue_series", QUEUE_SERIES, &link_rows(&run.specification, queues));
             columns.add("flow_series", FLOW_SERIES, flows);
-            run.taken = (series.queues.len(), series.flows.len());
+            columns.numbers("state.time", of_states.iter().map(|(sample, ..)| sample.time.seconds()));
+            columns.indices("state.flow", of_states.iter().map(|(_, flow, _)| *flow));
+            columns.indices("state.name", of_states.iter().map(|(.., name)| *name));
+            columns.numbers("state.value", of_states.iter().map(|(sample, ..)| sample.value));
+            run.taken = (series.queues.len(), series.flows.len(), series.states.samples.len());
+            let flights = run.flights.as_mut().map(Flights::take).unwrap_or_default();
+            columns.numbers("in_flight.time", flights.iter().map(|Flight { time, .. }| time.seconds()));
+            columns.indices("in_flight.flow", flights.iter().map(|Flight { flow, .. }| *flow));
+            columns.numbers("in_flight.bytes", flights.iter().map(|Flight { bytes, .. }| *bytes as f64));
             Ok(columns)
         }),
         Columns::into_bytes,
     )
+}
+
+/// What stands in place of a flow's number where a value is of the bottleneck's discipline.
+const BOTTLENECK: u32 = u32::MAX;
+
+/// The samples of inner states of flows and of the first discipline, each with its flow and the place of its name among the names.
+fn named<'a>(
+    specification: &Specification,
+    states: &'a [StateSample],
+    names: &mut Vec<&'a str>,
+) -> Vec<(&'a StateSample, u32, u32)> {
+    let bottleneck = specification.links.iter().position(|link| link.queue.is_some());
+    let of = |sample: &'a StateSample| {
+        let flow = match sample.whose {
+            Whose::Flow(flow) => flow as u32,
+            Whose::Link(link) => (Some(link) == bottleneck).then_some(BOTTLENECK)?,
+        };
+        let place = names.iter().position(|name| **name == *sample.name);
+        let place = place.unwrap_or_else(|| {
+            names.push(&sample.name);
+            names.len() - 1
+        });
+        Some((sample, flow, place as u32))
+    };
+    states.iter().filter_map(of).collect()
+}
+
+/// The thresholds that RED has at the bottleneck, in the unit of its average; null of another discipline.
+fn red(specification: &Specification) -> Value {
+    let bottleneck = specification.links.iter().find_map(|link| Some((link.rate, link.queue.as_ref()?)));
+    let settings = bottleneck.filter(|(_, queue)| queue.name == Red::ABOUT.name).and_then(|(rate, queue)| {
+        let parameters: RedParameters = serde_json::from_value(queue.parameters.clone()).ok()?;
+        Some(parameters.settings(rate))
+    });
+    settings.map_or(Value::Null, |settings| json!({ "minimum": settings.minimum, "maximum": settings.maximum }))
 }
 
 /// Ends a run that has come to its end, and says its numbers.

@@ -33,6 +33,8 @@ struct Row {
     size: u16,
     fate: Fate,
     was_marked: bool,
+    /// Whether it arrived as a packet of L4S, by its ECN field: ECT(1) or CE (RFC 9331 section 3).
+    is_l4s: bool,
     arrived: Time,
     left: Time,
 }
@@ -125,6 +127,7 @@ impl Trace {
                 size: packet.size,
                 fate: Fate::Queued,
                 was_marked: packet.is_marked(),
+                is_l4s: packet.flags & flags::ECT_1 != 0,
                 arrived: *time,
                 left: Time::NEVER,
             };
@@ -182,6 +185,7 @@ impl Trace {
         let mut columns = Columns::new(json!({ "is_whole": !self.is_full }));
         columns.indices("packets.flow", self.rows.iter().map(|row| row.flow));
         columns.indices("packets.size", self.rows.iter().map(|row| row.size.into()));
+        columns.indices("packets.l4s", self.rows.iter().map(|row| row.is_l4s.into()));
         columns.indices("packets.fate", self.rows.iter().map(|row| row.fate as u32));
         columns.numbers("packets.arrived", self.rows.iter().map(|row| row.arrived.seconds()));
         let left = |row: &Row| if row.left == Time::NEVER { f64::NAN } else { row.left.seconds() };

@@ -4,7 +4,7 @@ import type { Catalogue } from "../model/catalogue";
 import type { Numbers } from "../model/numbers";
 import { Wrong } from "../model/units";
 import { Plugins } from "../own/plugins";
-import type { Packets, Samples, Sojourns } from "./protocol";
+import type { Packets, Samples, Sojourns, Told } from "./protocol";
 
 interface Exports {
   memory: WebAssembly.Memory;
@@ -120,9 +120,10 @@ export class Engine {
     return this.engine.now();
   }
 
-  samples(): Samples {
+  samples(): Told {
     this.call(() => this.engine.samples());
-    return this.columns().columns;
+    const { header, columns } = this.columns<Omit<Told, "samples">>();
+    return { samples: columns, names: header.names, red: header.red };
   }
 
   finish(): { numbers: Numbers; sojourns: Sojourns } {
@@ -141,6 +142,7 @@ export class Engine {
     return {
       flow: columns["packets.flow"] as Uint32Array,
       fate: columns["packets.fate"] as Uint32Array,
+      l4s: columns["packets.l4s"] as Uint32Array,
       size: columns["packets.size"] as Uint32Array,
       arrived: columns["packets.arrived"] as Float64Array,
       left: columns["packets.left"] as Float64Array,

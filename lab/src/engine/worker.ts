@@ -1,5 +1,6 @@
 // The worker: it runs the engine bit by bit, so that a newer request is heard between two bits.
 
+import { groupsOf, packetsByGroup } from "../model/groups";
 import { Wrong } from "../model/units";
 import { load } from "../own/hooks";
 import { Engine } from "./engine";
@@ -50,15 +51,15 @@ async function run(request: Request & { kind: "run" }, mine: number): Promise<vo
     const isOver = engine.advance(EVENTS_AT_ONCE);
     if (isOver) break;
     if (performance.now() > look) {
-      const samples = engine.samples();
-      tell({ kind: "samples", run: request.run, samples, reached: engine.now() }, buffers(samples));
+      const told = engine.samples();
+      tell({ kind: "samples", run: request.run, told, reached: engine.now() }, buffers(told.samples));
       look = performance.now() + NEXT_LOOK;
     }
     await pause();
     if (mine !== latest) return;
   }
-  const samples = engine.samples();
-  tell({ kind: "samples", run: request.run, samples, reached: Infinity }, buffers(samples));
+  const told = engine.samples();
+  tell({ kind: "samples", run: request.run, told, reached: Infinity }, buffers(told.samples));
   const { numbers, sojourns } = engine.finish();
   tell({ kind: "done", run: request.run, numbers, sojourns, seconds: (performance.now() - began) / 1000 });
 }
@@ -72,8 +73,9 @@ async function trace(request: Request & { kind: "trace" }, mine: number): Promis
   }
   const packets = engine.packets();
   engine.forget();
-  const { flow, fate, size, arrived, left } = packets;
-  tell({ kind: "packets", run: request.run, packets }, buffers({ flow, fate, size, arrived, left }));
+  const groups = packetsByGroup(packets, groupsOf(request.specification));
+  const { flow, fate, l4s, size, arrived, left } = packets;
+  tell({ kind: "packets", run: request.run, packets, groups }, buffers({ flow, fate, l4s, size, arrived, left }));
 }
 
 async function carryOut(request: Request): Promise<void> {

@@ -18,7 +18,13 @@ export interface Specification extends Json {
   links: Json[];
   stacks: Values[];
   flows: (Json & { count: number; group: string })[];
+  probe: Json;
   plugins?: Json[];
+}
+
+/** The same run, of which the inner states are sampled as well: the page draws them, and nothing else changes. */
+export function withInside(run: Specification): Specification {
+  return { ...run, probe: { ...run.probe, queue_state: true, flow_state: true } };
 }
 
 /** What declares the parameters of an algorithm of the page. */

@@ -1,16 +1,18 @@
 // What the charts show of a run, from samples that come bit by bit.
 
-import type { Packets, Samples, Sojourns } from "../engine/protocol";
+import type { Packets, Sojourns, Told } from "../engine/protocol";
+import type { Values } from "../model/catalogue";
+import { type GroupPackets, TIMES } from "../model/groups";
+import { Inside } from "../model/inside";
 import type { Numbers, Summary } from "../model/numbers";
-import type { Setting } from "../model/setting";
+import type { Seeds } from "../model/seeds";
+import { intervals, type Setting } from "../model/setting";
 
-/** Lines in one chart: more are not told apart. */
-export const MOST_LINES = 40;
 /** Bands of the throughput chart that are flows; with more flows they are groups. */
 const MOST_BANDS = 12;
-const SEGMENT = 1448;
+export const SEGMENT = 1448;
 
-type Line = (number | null)[];
+export type Line = (number | null)[];
 
 export interface Shares {
   times: number[];
@@ -30,11 +32,24 @@ export class Data {
   summary: Summary | null = null;
   sojourns: Sojourns | null = null;
   packets: Packets | null = null;
+  /** What the packets of each group met, once they are there. */
+  groups: GroupPackets[] | null = null;
+  readonly inside: Inside;
+  /** Other seeds of the setting, if they were asked for. */
+  seeds: Seeds | null = null;
+  /** Between samples, in picoseconds. */
+  readonly intervals: ReturnType<typeof intervals>;
   /** Up to when there are samples, in seconds. */
   reached = 0;
 
-  constructor(setting: Setting) {
+  /** `parameters` are those of the discipline, with the defaults. */
+  constructor(
+    setting: Setting,
+    readonly parameters: Values,
+  ) {
     this.setting = setting;
+    this.intervals = intervals(setting);
+    this.inside = new Inside(parameters);
     this.groupOf = setting.groups.flatMap((each, index) => new Array<number>(each.count).fill(index));
     for (let flow = 0; flow < this.groupOf.length; flow += 1) {
       this.cwnd.push([]);
@@ -46,7 +61,9 @@ export class Data {
     return this.setting.duration / 1e12;
   }
 
-  add(samples: Samples): void {
+  add(told: Told): void {
+    const { samples } = told;
+    this.inside.add(told);
     const [times, packets] = [samples["queue_series.time"], samples["queue_series.packets"]];
     for (let row = 0; times && packets && row < times.length; row += 1) {
       this.times.push(times[row] ?? 0);
@@ -101,18 +118,15 @@ export class Data {
     return each.count === 1 ? each.group : `${each.group} ${flow - this.groupOf.indexOf(group) + 1}`;
   }
 
-  /** The share of the packets that waited no longer than a time, in ms. */
-  distribution(): [number[], number[]] {
-    const { atMost, packets } = this.sojourns ?? { atMost: new Float64Array(), packets: new Float64Array() };
+  /** Of all packets, the share that waited no longer than each of `TIMES`; null before the run is over. */
+  within(): number[] | null {
+    if (!this.sojourns) return null;
+    const { atMost, packets } = this.sojourns;
     const all = packets.reduce((sum, each) => sum + each, 0);
-    const [times, shares]: [number[], number[]] = [[], []];
-    let sum = 0;
-    for (let row = 0; row < atMost.length; row += 1) {
-      // A logarithmic axis has no place for those that did not wait.
-      sum += packets[row] ?? 0;
-      times.push(Math.max(0.1, (atMost[row] ?? 0) * 1000));
-      shares.push((100 * sum) / all);
-    }
-    return [times, shares];
+    let [row, sum] = [0, 0];
+    return TIMES.map((time) => {
+      for (; row < atMost.length && 1000 * (atMost[row] ?? 0) <= time; row += 1) sum += packets[row] ?? 0;
+      return all ? sum / all : 0;
+    });
   }
 }

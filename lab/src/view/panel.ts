@@ -26,7 +26,7 @@ import {
   SIZE,
   Wrong,
 } from "../model/units";
-import { groupColour } from "./colours";
+import { groupColours } from "./colours";
 import { button, h } from "./dom";
 import { addSlider, choiceField, countField, type Options, quantityField, textField, tickField } from "./fields";
 
@@ -275,7 +275,7 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
   const takeSlowStart = then(host.changed, (name: string) => (each.slow_start = name || null));
   const slowStarts = plain([["", "the usual one"], ...host.catalogue.slow_starts.map(({ name }) => [name, name] as const)]);
   const swatch = h("span", { class: "swatch", "aria-hidden": "true" });
-  swatch.style.background = groupColour(index);
+  swatch.style.background = groupColours(of)[index] ?? "";
   return h(
     "section",
     { class: "group", "aria-label": `Flows ${each.group}` },

@@ -2,16 +2,24 @@
 // their flows; what is dropped falls out, and what is marked leaves with a ring.
 
 import { FATES, type Packets } from "../engine/protocol";
+import { deepest, type Queues, queuesOf } from "../model/queues";
+import { readAt } from "../model/readings";
 import { roundTrip, type Setting } from "../model/setting";
 import { approximate, DURATION, formatLimit, RATE } from "../model/units";
-import { flowColours, groupColour } from "./colours";
-import { look } from "./dom";
+import { flowColours, groupColours } from "./colours";
+import type { Data } from "./data";
+import { h, look } from "./dom";
+import { disciplineOf } from "./figures";
 
 /** Of the screen's time: how long a packet travels, and falls. */
 const TRAVEL = 0.55;
 const FALL = 0.7;
 /** Packets drawn on a link at once; of more, some. */
 const MOST_MOVING = 220;
+/** Queues that have their name beside them. */
+const MOST_NAMED = 10;
+/** Milliseconds between two readings of the discipline's state while time is played. */
+const READING = 100;
 
 export class Stage {
   private readonly context: CanvasRenderingContext2D;
@@ -24,6 +32,13 @@ export class Stage {
   private sent: number[] = [];
   private colours: string[] = [];
   private most = 1;
+  /** The queues of a discipline that has several, and the most packets in one of them. */
+  private queues: Queues | null = null;
+  private deepest = 1;
+  private data: Data | null = null;
+  /** What the discipline goes by, in words. */
+  private readonly state = h("p", { class: "state" });
+  private readAt = 0;
   /** How many are queued now. */
   queued = 0;
 
@@ -31,9 +46,13 @@ export class Stage {
     const context = canvas.getContext("2d");
     if (!context) throw new Error("this browser has no canvas");
     this.context = context;
+    canvas.after(this.state);
   }
 
-  show(setting: Setting, packets: Packets | null, most: number): void {
+  show(data: Data): void {
+    const { setting, packets } = data;
+    const most = data.queue.reduce((greatest, each) => Math.max(greatest, each), 1);
+    this.data = data;
     this.setting = setting;
     this.colours = flowColours(setting);
     if (packets !== this.packets || !packets) {
@@ -53,6 +72,8 @@ export class Stage {
       const byLeft = (a: number, b: number): number => (packets?.left[a] ?? 0) - (packets?.left[b] ?? 0);
       this.dropped = dropped.sort(byLeft);
       this.sent = sent.sort(byLeft);
+      this.queues = packets && queuesOf(setting, packets);
+      this.deepest = packets && this.queues ? deepest(this.queues, packets, [this.sent, this.dropped]) : 1;
     }
     const limit = setting.bottleneck.limit;
     this.most = Math.max(8, most * 1.1, limit && "packets" in limit ? Math.min(limit.packets, most * 2.5) : 0);
@@ -76,6 +97,7 @@ export class Stage {
     const middle = box.y + box.height / 2;
     const receiver = { x: width - (narrow ? 34 : 64), y: middle };
     this.links(setting, left, box, middle, receiver, narrow);
+    this.tell(time);
     if (!this.packets || time === null) {
       this.words(box, narrow, this.packets ? [] : ["…"]);
       return;
@@ -94,6 +116,7 @@ export class Stage {
   private links(setting: Setting, left: number, box: Box, middle: number, receiver: Point, narrow: boolean): void {
     const { context } = this;
     const count = setting.groups.length;
+    const colours = groupColours(setting);
     context.font = `${narrow ? 10 : 12}px system-ui, sans-serif`;
     context.textBaseline = "middle";
     setting.groups.forEach((each, index) => {
@@ -104,7 +127,7 @@ export class Stage {
       context.moveTo(left, y);
       context.bezierCurveTo(left + (box.x - left) * 0.5, y, left + (box.x - left) * 0.5, middle, box.x, middle);
       context.stroke();
-      this.host(left, y, groupColour(index), narrow);
+      this.host(left, y, colours[index] ?? "", narrow);
       context.textAlign = "right";
       const [at, room] = [left - 12, left - 14];
       this.fitted("--ink", each.count > 1 ? `${each.count} × ${each.tcp.name}` : each.tcp.name, at, y - (narrow ? 5 : 7), room);
@@ -180,11 +203,74 @@ export class Stage {
     return this.colours[packets.flow[row] ?? 0] ?? "#888";
   }
 
-  private queue(time: number, box: Box, narrow: boolean): void {
+  /** What the discipline goes by at a moment. */
+  private tell(time: number | null): void {
+    if (!this.data || time === null || performance.now() - this.readAt < READING) return;
+    this.readAt = performance.now();
+    const discipline = disciplineOf(this.data);
+    const words = readAt(discipline?.state, this.data.inside.discipline, time, this.data.intervals.queue_series / 1e12);
+    const text = words.length ? `${discipline?.title}: ${words.join(" · ")}` : "";
+    if (this.state.textContent !== text) this.state.textContent = text;
+  }
+
+  /** The packets of each queue of a discipline that has several, a row a queue, the next to leave at the right. */
+  private rows(queues: Queues, time: number, box: Box, rows: readonly number[]): void {
     const { context, packets } = this;
+    if (!packets) return;
+    const count = queues.names.length;
+    const high = (box.height - 4) / count;
+    const isNamed = count <= MOST_NAMED;
+    const room = isNamed ? Math.min(150, box.width * 0.4) : 0;
+    const wide = box.width - 8 - room;
+    const size = Math.max(1.5, Math.min(15, high - 2, Math.sqrt((wide * (high - 2)) / (this.deepest * 1.1))));
+    const lines = Math.max(1, Math.floor((high - 2) / size));
+    const most = lines * Math.floor(wide / size);
+    const gap = size > 5 ? 1 : size > 3 ? 0.5 : 0;
+    const lengths = queues.names.map(() => 0);
+    const oldest = queues.names.map(() => 0);
+    for (const row of rows) {
+      const queue = queues.of(row);
+      const index = lengths[queue] ?? 0;
+      lengths[queue] = index + 1;
+      if (index === 0) oldest[queue] = time - (packets.arrived[row] ?? time);
+      if (index >= most) continue;
+      context.fillStyle = this.colourOf(packets, row);
+      const x = box.x + box.width - 4 - size * (1 + Math.floor(index / lines));
+      const y = box.y + 2 + high * queue + high - 1 - size * (1 + (index % lines));
+      context.fillRect(x, y, size - gap, size - gap);
+    }
+    context.strokeStyle = look("--line");
+    context.lineWidth = 0.5;
+    context.beginPath();
+    for (let queue = 1; queue < count && high > 4; queue += 1) {
+      context.moveTo(box.x, box.y + 2 + high * queue);
+      context.lineTo(box.x + box.width, box.y + 2 + high * queue);
+    }
+    context.stroke();
+    if (!isNamed) return;
+    context.textAlign = "left";
+    context.font = `${Math.max(9, Math.min(12, high - 2))}px system-ui, sans-serif`;
+    queues.names.forEach((name, queue) => {
+      const age = lengths[queue] ? `, ${Number((1000 * (oldest[queue] ?? 0)).toPrecision(2))} ms` : "";
+      this.fitted("--ink", `${name}: ${lengths[queue]}${age}`, box.x + 6, box.y + 2 + high * (queue + 0.5), room - 6);
+    });
+  }
+
+  private queue(time: number, box: Box, narrow: boolean): void {
+    const { packets } = this;
     if (!packets) return;
     const rows = this.queuedAt(time);
     this.queued = rows.length;
+    if (this.queues) this.rows(this.queues, time, box, rows);
+    else this.pile(packets, rows, box, narrow);
+    const oldest = rows.length ? time - (packets.arrived[rows[0] ?? 0] ?? time) : 0;
+    const queued = `${rows.length} packet${rows.length === 1 ? "" : "s"} queued`;
+    this.words(box, narrow, [queued, `the oldest for ${(1000 * oldest).toFixed(oldest < 0.1 ? 1 : 0)} ms`]);
+  }
+
+  /** The packets of one queue, the next to leave at the lower right. */
+  private pile(packets: Packets, rows: readonly number[], box: Box, narrow: boolean): void {
+    const { context } = this;
     const size = Math.max(2, Math.min(narrow ? 11 : 15, Math.sqrt(((box.width - 10) * (box.height - 10)) / this.most)));
     const high = Math.max(1, Math.floor((box.height - 8) / size));
     const room = high * Math.floor((box.width - 8) / size);
@@ -196,9 +282,6 @@ export class Stage {
       const y = box.y + box.height - 4 - size * (1 + (index % high));
       context.fillRect(x, y, size - gap, size - gap);
     }
-    const oldest = rows.length ? time - (packets.arrived[rows[0] ?? 0] ?? time) : 0;
-    const queued = `${rows.length} packet${rows.length === 1 ? "" : "s"} queued`;
-    this.words(box, narrow, [queued, `the oldest for ${(1000 * oldest).toFixed(oldest < 0.1 ? 1 : 0)} ms`]);
   }
 
   /** The rows of the packets that are queued at a moment, in order of arrival. */
