@@ -1,12 +1,14 @@
 """The laboratory in a real browser: chromium, driven by Playwright. Skipped if it, or the built page, is not there."""
 
 import base64
+import csv
 import json
 import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -134,6 +136,93 @@ def test_two_settings_and_their_differences(browser: Browser) -> None:
     assert (found["a"]["bottleneck"]["queue"]["name"], found["b"]["bottleneck"]["queue"]["name"]) == ("droptail", "codel")
     assert watched.tile("p99 sojourn", "change").startswith("\N{MINUS SIGN}")
     watched.page.close()
+
+
+def cell(page: Page, side: str, group: str, column: str) -> str:
+    """What the table of groups has."""
+    return page.inner_text(f".groups[data-side='{side}'] tr[data-group='{group}'] [data-number='{column}']")
+
+
+def test_groups_have_their_numbers(browser: Browser) -> None:
+    """Prague waits below a millisecond, CUBIC does not; a policer's drops count, and shares of other rates are not compared."""
+    watched = Watched(browser)
+    watched.settle()
+    watched.choose("l4s")
+    assert 0 < float(cell(watched.page, "B", "prague", "p99 wait").removesuffix(" ms")) < 1
+    assert float(cell(watched.page, "B", "cubic", "mean wait").removesuffix(" ms")) > 5
+    assert watched.tile("p99 sojourn", "change").endswith("ms worse")
+    watched.choose("policer")
+    assert int(watched.tile("drops").replace(",", "")) > 100
+    assert cell(watched.page, "A", "video", "lost").startswith(watched.tile("drops"))
+    assert watched.tile("utilisation", "change") == "of another rate"
+    assert watched.tile("drops", "change").endswith(" better")
+    watched.page.close()
+
+
+def test_inside_of_algorithms_is_shown(browser: Browser) -> None:
+    """Queues of a scheduler, the state of a discipline, and the phase of BBR stand at the playhead, and follow it."""
+    watched = Watched(browser)
+    page = watched.page
+    watched.settle()
+    watched.choose("l4s")
+    words = page.locator("#stage-b-side .state")
+    expect(words).to_contain_text(re.compile(r"DualPI2: base probability [\d.]+ % · classic probability"))
+    expect(page.locator("#stages figure >> nth=0").locator(".state")).to_contain_text(re.compile("CoDel: (waiting|dropping)"))
+    before = words.inner_text()
+    page.locator("#time").fill("700")
+    expect(words).not_to_have_text(before)
+    assert page.locator("#chart-inside-probability .plot-of-side:visible").count() == 1
+    watched.choose("bbr-cubic")
+    assert not page.locator("#chart-inside-probability").is_visible()
+    inside = page.locator("#chart-inside-flow")
+    expect(inside).to_contain_text("BDP that it takes")
+    expect(inside.locator(".state >> nth=0")).to_contain_text(
+        re.compile("(startup|drain|probe bw|probe rtt) · .*in flight [\\d,.]+ segments")
+    )
+    inside.get_by_label("Flow to look into").select_option(label="cubic")
+    expect(inside.locator(".state >> nth=0")).to_contain_text("w max")
+    assert watched.complaints == []
+    page.close()
+
+
+def test_charts_are_read_and_saved(browser: Browser, tmp_path: Path) -> None:
+    """A chart's values are read by pointer and by keys, stand in a table, and are saved as they are drawn."""
+    watched = Watched(browser)
+    page = watched.page
+    watched.settle()
+    chart = page.locator("#chart-queue")
+    value = chart.locator(".legend .value")
+    chart.locator(".plot").focus()
+    page.keyboard.press("Home")
+    expect(value).to_have_text("0")
+    page.keyboard.press("End")
+    expect(value).not_to_have_text("0")
+    expect(page.locator("#announcement")).to_contain_text(re.compile(r"^30 s: queued \d+"))
+    at_the_end = value.inner_text()
+    chart.locator(".plot").hover(position={"x": 50, "y": 60})
+    expect(value).not_to_have_text(at_the_end)
+    waits = page.locator("#chart-sojourn")
+    waits.locator(".plot").focus()
+    page.keyboard.press("End")
+    expect(page.locator("#announcement")).to_contain_text(re.compile(r"ms: download 100, call 100$"))
+    chart.get_by_text("Values and files").click()
+    rows = chart.locator(".values tbody tr")
+    assert 30 <= rows.count() <= 61
+    saved = {}
+    for kind in ("CSV", "SVG", "PNG"):
+        with page.expect_download() as download:
+            chart.get_by_role("button", name=kind).click()
+        saved[kind] = tmp_path / download.value.suggested_filename
+        download.value.save_as(saved[kind])
+    lines = list(csv.reader(saved["CSV"].read_text(encoding="utf-8").splitlines()))
+    assert lines[0] == ["time, s", "queued, packets"]
+    shown = [[float(text.replace(",", "")) for text in row.locator("td").all_inner_texts()] for row in rows.all()]
+    stride = (len(lines) - 2) // (len(shown) - 1)
+    assert [float(line[1]) for line in lines[1::stride]] == pytest.approx([each[1] for each in shown], rel=0.01, abs=0.01)
+    assert ElementTree.parse(saved["SVG"]).getroot().tag == "{http://www.w3.org/2000/svg}svg"
+    assert saved["PNG"].read_bytes().startswith(b"\x89PNG")
+    assert watched.complaints == []
+    page.close()
 
 
 def drop(page: Page, name: str, text: str) -> None:

@@ -1,74 +1,52 @@
-// A colour for each flow: the hue is that of its group, the lightness its own. Hues are those of all pictures of the project.
+// The colours of groups and flows. They are those of all pictures of the project, on light pages and dark ones.
 
-import TABLE from "../../../python/sojourn/figures/colours.json" with { type: "json" };
+import type { Catalogue } from "../model/catalogue";
+import { type Grouped, type Known, knownIn, ofFlows, ofGroups, PALETTE } from "../model/colours";
 import type { Setting } from "../model/setting";
 
-const HUES = TABLE.hues;
-const PLACES = new Map(
-  Object.entries(TABLE.algorithms).map(([name, hue]) => [name, HUES.findIndex((each) => each.name === hue)]),
-);
+let known: Known = new Map();
 
-/** Places of the hues that labels have in one picture: that of their algorithm, or the first that is free. */
-export function hues(labels: readonly string[]): number[] {
-  const taken = new Set<number>();
-  const found = new Map<string, number>();
-  for (const label of labels) {
-    const place = PLACES.get(label);
-    if (found.has(label) || place === undefined || taken.has(place)) continue;
-    taken.add(place);
-    found.set(label, place);
-  }
-  for (const label of labels) {
-    if (found.has(label)) continue;
-    const free = HUES.findIndex((_, place) => !taken.has(place));
-    const place = free < 0 ? found.size % HUES.length : free;
-    taken.add(place);
-    found.set(label, place);
-  }
-  return labels.map((label) => found.get(label) ?? 0);
+/** The names of algorithms come from the catalogue. */
+export function nameAlgorithms(catalogue: Catalogue): void {
+  known = knownIn(catalogue);
 }
 
-export function isDark(): boolean {
-  return matchMedia("(prefers-color-scheme: dark)").matches;
+const grouped = (of: Setting): Grouped[] => of.groups.map(({ group, tcp, count }) => ({ group, algorithm: tcp.name, count }));
+
+/** The colour of a place. */
+export function colourAt(place: number): string {
+  return PALETTE[place % PALETTE.length] ?? "#808080";
 }
 
-/** The colour of a place among the hues. */
-export function hueColour(place: number): string {
-  return shown(place % HUES.length);
-}
-
-function shown(hue: number): string {
-  const { light, dark } = HUES[hue] ?? { light: "#808080", dark: "#808080" };
-  return isDark() ? dark : light;
-}
-
-/** The colours of the groups: of their algorithms where these tell them apart, else of the groups. */
 export function groupColours(of: Setting): string[] {
-  const controls = of.groups.map((each) => each.tcp.name);
-  const isDistinct = new Set(controls).size === controls.length;
-  return hues(isDistinct ? controls : of.groups.map((each) => each.group)).map(shown);
+  return ofGroups(grouped(of), known).map(colourAt);
 }
 
-function mixed(colour: string, other: number, share: number): string {
-  const parts = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
-  return `#${parts
-    .map((part) =>
-      Math.round(part + (other - part) * share)
-        .toString(16)
-        .padStart(2, "0"),
-    )
-    .join("")}`;
+/** Shades of one colour, so that neighbours are told apart where flows are more than colours. */
+const SHADES = 5;
+
+function shaded(colour: string, shade: number): string {
+  const share = 0.24 * (shade / (SHADES - 1) - 0.5);
+  const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+  const mixed = parts.map((part) => Math.round(part + (share < 0 ? part : 255 - part) * share));
+  return `#${mixed.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** The colours of all flows, in order. */
+/** The colours of all flows, in order: each has its own while there are as many, else a shade of its group's. */
 export function flowColours(of: Setting): string[] {
+  const groups = grouped(of);
+  const flows = ofFlows(groups, known);
+  if (flows.length <= PALETTE.length) return flows.map(colourAt);
   const colours = groupColours(of);
-  return of.groups.flatMap((each, group) => {
-    const colour = colours[group] ?? "#808080";
-    const shades = Math.min(each.count, 8);
-    return Array.from({ length: each.count }, (_, index) => {
-      const share = shades > 1 ? ((index % shades) / (shades - 1) - 0.5) * 0.5 : 0;
-      return share < 0 ? mixed(colour, isDark() ? 20 : 0, -share) : mixed(colour, 255, share * (isDark() ? 0.6 : 0.8));
-    });
-  });
+  return groups.flatMap(({ count }, group) =>
+    Array.from({ length: count }, (_, index) =>
+      count > 1 ? shaded(colours[group] ?? "", index % SHADES) : (colours[group] ?? ""),
+    ),
+  );
+}
+
+/** The colours of a group's flows, each once. */
+export function coloursOfGroup(of: Setting, group: number): string[] {
+  const before = of.groups.slice(0, group).reduce((sum, each) => sum + each.count, 0);
+  return [...new Set(flowColours(of).slice(before, before + (of.groups[group]?.count ?? 0)))];
 }

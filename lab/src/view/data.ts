@@ -17,7 +17,7 @@ export type Line = (number | null)[];
 export interface Shares {
   times: number[];
   /** Mbit/s of each band. */
-  bands: { name: string; group: number; flow: number | null; rates: number[] }[];
+  bands: { name: string; group: number; flow: number | null; rates: Line }[];
 }
 
 export class Data {
@@ -92,16 +92,18 @@ export class Data {
   shares(): Shares {
     const byFlow = this.groupOf.length <= MOST_BANDS;
     const bands = byFlow
-      ? this.groupOf.map((group, flow) => ({ name: this.nameOf(flow), group, flow, rates: [] as number[] }))
-      : this.setting.groups.map((each, group) => ({ name: each.group, group, flow: null, rates: [] as number[] }));
+      ? this.groupOf.map((group, flow) => ({ name: this.nameOf(flow), group, flow, rates: [] as Line }))
+      : this.setting.groups.map((each, group) => ({ name: each.group, group, flow: null, rates: [] as Line }));
     const count = this.flowTimes.length;
     const stride = Math.max(1, Math.floor(count / 100));
     const times: number[] = [];
     for (let at = stride; at < count; at += stride) {
       const span = (this.flowTimes[at] ?? 0) - (this.flowTimes[at - stride] ?? 0);
       times.push(this.flowTimes[at] ?? 0);
-      for (const band of bands) band.rates.push(0);
+      // Sources that only send are not sampled.
+      for (const band of bands) band.rates.push(null);
       this.received.forEach((line, flow) => {
+        if (line[at] === null) return;
         const band = bands[byFlow ? flow : (this.groupOf[flow] ?? 0)];
         const bytes = (line[at] ?? 0) - (line[at - stride] ?? 0);
         if (band && span > 0)

@@ -48,6 +48,16 @@ export function onScheme(act: () => void): void {
   });
 }
 
+/** The colours of a line of a legend, beside its name. */
+export function swatches(colours: readonly string[]): HTMLElement {
+  const parts = colours.map((colour) => {
+    const part = h("span", { class: "swatch" });
+    part.style.background = colour;
+    return part;
+  });
+  return h("span", { class: "swatches", "aria-hidden": "true" }, ...parts);
+}
+
 /** Says something to those who cannot see it. */
 export function announce(text: string): void {
   byId("announcement").textContent = text;

@@ -4,7 +4,7 @@ import { type Algorithm, type Catalogue, find } from "../model/catalogue";
 import { TIMES } from "../model/groups";
 import type { Series } from "../model/inside";
 import { kindOf, ownBdp, phasesOf, readSeries, unitOf, valuesOf } from "../model/readings";
-import { flowColours, groupColours, hueColour } from "./colours";
+import { colourAt, flowColours, groupColours, nameAlgorithms } from "./colours";
 import { type Data, SEGMENT } from "./data";
 import { look } from "./dom";
 import type { Drawn, Line, Picture } from "./picture";
@@ -33,6 +33,7 @@ let catalogue: Catalogue | null = null;
 
 export function know(known: Catalogue): void {
   catalogue = known;
+  nameAlgorithms(known);
 }
 
 export function disciplineOf(data: Data): Algorithm | undefined {
@@ -130,7 +131,7 @@ function insideFigure(id: string, kind: "probability" | "rest", title: string): 
         xs,
         lines: lines.map((values, place) => ({
           name: found.series[place]?.name ?? "",
-          colour: hueColour(place),
+          colour: colourAt(place),
           values,
           ...dashOf(place),
         })),
@@ -177,7 +178,7 @@ export const FIGURES: Figure[] = [
         top: topOf(sides, (of) => Math.max(greatest([of.queue]), greatest(of.seeds ? [of.seeds.high] : []))),
         xs: data.times,
         lines: [{ name: "queued", colour: ink, values: data.queue, width: 1.25, fill: look("--soft") }],
-        ...(band ? { band: { ...band, colour: hueColour(0) } } : {}),
+        ...(band ? { band: { ...band, colour: colourAt(0) } } : {}),
       };
     },
   },
@@ -273,7 +274,7 @@ export const FIGURES: Figure[] = [
         xs,
         lines: lines.map((values, place) => ({
           name: series[place]?.name ?? "",
-          colour: hueColour(place),
+          colour: colourAt(place),
           values,
           ...dashOf(place),
         })),

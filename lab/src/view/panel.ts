@@ -26,8 +26,8 @@ import {
   SIZE,
   Wrong,
 } from "../model/units";
-import { groupColours } from "./colours";
-import { button, h } from "./dom";
+import { coloursOfGroup } from "./colours";
+import { button, h, swatches } from "./dom";
 import { addSlider, choiceField, countField, type Options, quantityField, textField, tickField } from "./fields";
 
 const CLASSES: Record<string, string> = {
@@ -274,12 +274,16 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
   const takeCount = then(host.changed, (count: number) => (each.count = count));
   const takeSlowStart = then(host.changed, (name: string) => (each.slow_start = name || null));
   const slowStarts = plain([["", "the usual one"], ...host.catalogue.slow_starts.map(({ name }) => [name, name] as const)]);
-  const swatch = h("span", { class: "swatch", "aria-hidden": "true" });
-  swatch.style.background = groupColours(of)[index] ?? "";
   return h(
     "section",
     { class: "group", "aria-label": `Flows ${each.group}` },
-    h("div", { class: "row" }, swatch, h("strong", {}, each.group), button("Remove", removeFlows, about)),
+    h(
+      "div",
+      { class: "row" },
+      swatches(coloursOfGroup(of, index)),
+      h("strong", {}, each.group),
+      button("Remove", removeFlows, about),
+    ),
     h(
       "div",
       { class: "pair" },

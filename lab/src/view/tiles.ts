@@ -2,9 +2,9 @@
 
 import type { GroupPackets } from "../model/groups";
 import type { GroupSummary, Summary } from "../model/numbers";
-import { groupColours } from "./colours";
+import { coloursOfGroup, groupColours } from "./colours";
 import type { Data } from "./data";
-import { h } from "./dom";
+import { h, swatches } from "./dom";
 
 interface Tile {
   label: string;
@@ -154,11 +154,14 @@ export function byGroup(of: Data, side: string, two: boolean): HTMLElement {
     return element;
   });
   const rows = groups.map((each, index) => {
-    const swatch = h("span", { class: "swatch", "aria-hidden": "true" });
-    swatch.style.background = colours[index] ?? "";
     const packets = of.groups?.find((one) => one.name === each.name);
     const cells = COLUMNS.map(({ title, value }) => h("td", { "data-number": title }, value(each, packets) ?? "–"));
-    return h("tr", { "data-group": each.name }, h("th", { scope: "row" }, swatch, each.name), ...cells);
+    return h(
+      "tr",
+      { "data-group": each.name },
+      h("th", { scope: "row" }, swatches(coloursOfGroup(of.setting, index)), each.name),
+      ...cells,
+    );
   });
   const heads = COLUMNS.map(({ title, hint }) => h("th", { scope: "col", title: hint }, title));
   return h(
