@@ -2,18 +2,28 @@
 
 import { parse as parseToml, TomlError } from "smol-toml";
 import { type Algorithm, type Catalogue, find, isRateBased, type Limit, type Parameter, type Values } from "./catalogue";
-import { KEYS, type Keys, LIMIT, MOST_FLOWS, MOST_GROUPS, nameOf } from "./keys";
-import { flowCount, freeName, type Group, type Host, isName, type Setting } from "./setting";
+import { FRAME, KEYS, type Keys, LIMIT, MOST_FLOWS, MOST_GROUPS, nameOf, WIFI } from "./keys";
+import { lineOf, type Place } from "./lines";
+import { type Aggregation, type Change, flowCount, freeName, type Group, type Host, isName, type Setting } from "./setting";
+import { type Cell, type Choice, Sweep } from "./sweep";
 import { DURATION, format, readValue, Wrong } from "./units";
 
 export type Table = Record<string, unknown>;
 
-/** A place in the file: keys, and the numbers of entries. */
-type Place = readonly (string | number)[];
-
 const LARGEST = 5e5;
 
-export function fromToml(text: string, known: Catalogue): Setting {
+/** What a file has: a setting, or several of which one is to be chosen. */
+export interface Opened {
+  setting: Setting;
+  /** The axes of a sweep; none if there is no sweep. */
+  choices: readonly Choice[];
+  cell: Cell;
+  /** What of the file is not shown. */
+  note: string | null;
+}
+
+/** Reads a scenario file; of a sweep one cell, the first unless one is given. What is wrong is told with its key and line. */
+export function fromToml(text: string, known: Catalogue, chosen: Cell | null = null): Opened {
   if (text.length > LARGEST) throw new Wrong("The file is larger than a scenario is: the page takes up to 500 kB.");
   let table: Table;
   try {
@@ -25,11 +35,30 @@ export function fromToml(text: string, known: Catalogue): Setting {
     }
     throw error;
   }
-  for (const key of ["duration", "network", "flows"]) {
+  // A scenario of programs has no flows; the key that the page does not have is told then.
+  for (const key of "programs" in table ? [] : ["duration", "network", "flows"]) {
     if (!(key in table)) throw new Wrong(`The file has no "${key}", so it is not a scenario of Sojourn.`);
   }
-  return new Reader(known, [], (place) => `Line ${lineOf(text, place)}: `).setting(table);
+  const where = (place: Place): string => `Line ${lineOf(text, place)}: `;
+  const { sweep, search, range, ...base } = table;
+  const note = search || range ? NOTE : null;
+  let [scenario, choices, cell]: [Table, readonly Choice[], Cell] = [base, [], {}];
+  if (isTable(sweep)) {
+    try {
+      const read = new Sweep(sweep);
+      choices = read.choices;
+      cell = { ...read.first, ...chosen };
+      scenario = read.scenario(base, cell);
+    } catch (error) {
+      if (!(error instanceof Wrong)) throw error;
+      const place = error.message.split(":")[0]?.split(".") ?? [];
+      throw new Wrong(where(place) + error.message);
+    }
+  }
+  return { setting: new Reader(known, [], where).setting(scenario), choices, cell, note };
 }
+
+const NOTE = "The file varies this scenario (its search or range); the page shows the scenario as it is written.";
 
 /** A scenario that the page has made: its algorithms may be those of the page, by their names. */
 export function fromTable(table: Table, known: Catalogue, own: readonly string[]): Setting {
@@ -150,12 +179,13 @@ class Reader {
       groups: [],
       probe: { queue_series: null, flow_series: null },
     };
-    const flows = this.list(table["flows"], ["flows"]);
+    const given = this.list(table["flows"], ["flows"]).map((each, index) => this.ofEachHost(each, ["flows", index]));
+    const flows = given.flat();
     if (flows.length > MOST_GROUPS)
       this.wrong(["flows"], `the page takes ${MOST_GROUPS} groups of flows; sojourn run takes more.`);
     const taken = flows.map((each) => String(isTable(each) ? each["group"] : ""));
-    flows.forEach((each, index) => {
-      setting.groups.push(this.group(this.table(each, ["flows", index]), ["flows", index], setting, taken));
+    given.forEach((tables, index) => {
+      for (const each of tables) setting.groups.push(this.group(each, ["flows", index], setting, taken));
     });
     setting.probe = this.keys(table["probe"] ?? {}, ["probe"], KEYS.probe);
     const count = flowCount(setting);
@@ -178,7 +208,8 @@ class Reader {
   }
 
   private bottleneck(given: unknown, place: Place): Setting["bottleneck"] {
-    const plain = this.keys<{ rate: number; delay: number; loss: number }>(given, place, KEYS.bottleneck, "queue", "impairments");
+    const others = ["queue", "impairments", "reverse", "changes", "aggregation"];
+    const plain = this.keys<{ rate: number; delay: number; loss: number }>(given, place, KEYS.bottleneck, ...others);
     const table = this.table(given, place);
     if (!("queue" in table)) this.wrong(place, "has no queue, and the page shows one.");
     const { chosen, other } = this.choice(table["queue"], [...place, "queue"], "queue discipline", this.known.queues, LIMIT);
@@ -190,11 +221,46 @@ class Reader {
       queue: chosen,
       limit: other as Limit,
       policer: policer === null ? null : this.keys(policer, [...place, "impairments", "policer"], KEYS.policer),
+      reverse: this.keys<{ rate: number | null }>(table["reverse"] ?? {}, [...place, "reverse"], KEYS.reverse).rate,
+      changes: "changes" in table ? this.changes(table["changes"], [...place, "changes"]) : [],
+      aggregation: "aggregation" in table ? this.aggregation(table["aggregation"], [...place, "aggregation"]) : null,
     };
   }
 
+  private changes(given: unknown, place: Place): Change[] {
+    let before = -1;
+    return this.list(given, place).map((each, index) => {
+      const change = this.keys<Change>(each, [...place, index], KEYS.change);
+      if (change.rate === null && change.delay === null && change.loss === null)
+        this.wrong([...place, index], 'give at least one of "rate", "delay", "loss"');
+      if (change.at <= before) this.wrong([...place, index, "at"], "must be later than the change before");
+      before = change.at;
+      return change;
+    });
+  }
+
+  /** The frames of a link, of which what is not given is that of Wi-Fi. */
+  private aggregation(given: unknown, place: Place): Aggregation {
+    const table = this.table(given, place);
+    const read = this.keys<Aggregation>(table, place, KEYS.aggregation, FRAME.name);
+    const most = FRAME.name in table ? this.value(table, FRAME, place) : { packets: WIFI.packets };
+    const packets = isTable(most) && "packets" in most ? most.packets : 0;
+    if (packets < 1) this.wrong([...place, FRAME.name], "a number of packets from 1 on");
+    const values = Object.entries(WIFI).map(([key, usual]) => [key, key in table ? read[key as keyof Aggregation] : usual]);
+    return { ...(Object.fromEntries(values) as Aggregation), packets };
+  }
+
+  /** Flows from several hosts are a group for each, if they have no name of their own. */
+  private ofEachHost(given: unknown, place: Place): Table[] {
+    const table = this.table(given, place);
+    const { from } = table;
+    if (!Array.isArray(from)) return [table];
+    if ("group" in table) this.wrong([...place, "from"], "the page has one sender for a group with a name");
+    return from.map((each) => ({ ...table, from: each }));
+  }
+
   private group(table: Table, place: Place, of: Setting, taken: string[]): Group {
-    type Plain = Pick<Group, "from" | "count" | "start" | "start_within" | "stop"> & { group: string | null };
+    type Plain = Pick<Group, "from" | "count" | "start" | "start_within" | "stop" | "size"> & { group: string | null };
     const plain = this.keys<Plain>(table, place, KEYS.flows, "to", "tcp", "stack");
     const { from, start, stop } = plain;
     const wrong = (key: string, what: string): never => this.wrong([...place, key], what);
@@ -229,44 +295,4 @@ class Reader {
     if (other !== null && isRateBased(entry)) this.wrong([...place, "slow_start"], `${entry.name} has no slow start.`);
     return { tcp: chosen, slow_start: canonical(other, slowStarts) };
   }
-}
-
-const HEADER = /^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?/;
-
-/** The line on which a key stands, or else the table or list that it is in. */
-function lineOf(text: string, place: Place): number {
-  const lines = text.split(/\r?\n/);
-  const tables = new Map<string, number>();
-  let at: (string | number)[] = [];
-  let [best, depth] = [1, 0];
-  const consider = (found: (string | number)[], line: number): void => {
-    const isPrefix = found.length <= place.length && found.every((each, index) => each === place[index]);
-    if (isPrefix && found.length > depth) [best, depth] = [line, found.length];
-  };
-  lines.forEach((line, index) => {
-    const header = HEADER.exec(line);
-    if (header) {
-      at = (header[2] ?? "").split(".").map((key) => key.trim().replace(/^["']|["']$/g, ""));
-      if (header[1] === "[[") {
-        const name = at.join(".");
-        const number = (tables.get(name) ?? -1) + 1;
-        tables.set(name, number);
-        at = [...at, number];
-      }
-      consider(at, index + 1);
-      return;
-    }
-    const key = /^\s*((?:[A-Za-z0-9_-]+|"[^"]*")(?:\s*\.\s*[A-Za-z0-9_-]+)*)\s*=/.exec(line)?.[1];
-    if (key) {
-      const found = [...at, ...key.split(".").map((each) => each.trim().replaceAll('"', ""))];
-      consider(found, index + 1);
-    }
-  });
-  // Inside a list over several lines, each entry has a line of its own.
-  const entry = place[depth];
-  if (typeof entry === "number" && (lines[best - 1] ?? "").trimEnd().endsWith("[")) {
-    const entries = lines.slice(best).flatMap((line, index) => (/^\s*\{/.test(line) ? [best + index + 1] : []));
-    return entries[entry] ?? best;
-  }
-  return best;
 }

@@ -1,7 +1,7 @@
 // A setting as the TOML that `sojourn run` takes.
 
 import { type Catalogue, find, type Parameter, type Values } from "./catalogue";
-import { KEYS, LIMIT } from "./keys";
+import { FRAME, KEYS, LIMIT } from "./keys";
 import { isTable, type Table } from "./reading";
 import { type Group, intervals, type Own, type Setting } from "./setting";
 import type { Declared } from "./specification";
@@ -49,7 +49,7 @@ export function toTable(
       ),
     };
   };
-  const { queue, limit, policer } = of.bottleneck;
+  const { queue, limit, policer, reverse, changes, aggregation } = of.bottleneck;
   return {
     ...keys(of, KEYS.scenario.taken),
     stack: { profile: of.profile, ...set(of.stack, known.stack_settings) },
@@ -65,6 +65,16 @@ export function toTable(
             ...set(queue.parameters, find(known.queues, queue.name)?.parameters ?? []),
           },
           ...(policer ? { impairments: { policer: keys(policer, KEYS.policer.taken) } } : {}),
+          ...(reverse === null ? {} : { reverse: keys({ rate: reverse }, KEYS.reverse.taken) }),
+          ...(changes.length ? { changes: changes.map((each) => keys(each, KEYS.change.taken)) } : {}),
+          ...(aggregation
+            ? {
+                aggregation: {
+                  ...keys({ packets: { packets: aggregation.packets } }, [FRAME]),
+                  ...keys(aggregation, KEYS.aggregation.taken),
+                },
+              }
+            : {}),
         },
       },
     },

@@ -25,7 +25,20 @@ export interface Group {
   /** Null: at once, or as `start` says. */
   start_within: number | null;
   stop: number | null;
+  /** Bytes of data that each flow sends; null: without end. */
+  size: number | null;
 }
+
+/** What the bottleneck is from a moment on, in both directions; null stays as it is. */
+export interface Change {
+  at: number;
+  rate: number | null;
+  delay: number | null;
+  loss: number | null;
+}
+
+/** The frames of a link such as Wi-Fi: their bounds, and the airtime that each takes besides its packets. */
+export type Aggregation = Record<"packets" | "size" | "airtime" | "access" | "response" | "response_size" | "header", number>;
 
 /** A host and its access link. */
 export interface Host {
@@ -49,6 +62,10 @@ export interface Setting {
     limit: Limit;
     loss: number;
     policer: { rate: number; burst: number } | null;
+    /** The rate of the way back; null: the same. */
+    reverse: number | null;
+    changes: Change[];
+    aggregation: Aggregation | null;
   };
   senders: Host[];
   receiver: Host;
@@ -87,6 +104,7 @@ export function path(group: string, control: string, count: number, roundTrip: n
     start: null,
     start_within: null,
     stop: null,
+    size: null,
     ...more,
     roundTrip,
   };
@@ -109,6 +127,9 @@ export function setting(paths: Path[], bottleneck: Partial<Setting["bottleneck"]
       limit: { packets: 100 },
       loss: 0,
       policer: null,
+      reverse: null,
+      changes: [],
+      aggregation: null,
       ...bottleneck,
     },
     senders: paths.map(({ roundTrip }, index) => ({ name: name(index), rate: 1e9, delay: roundTrip / 2 })),
@@ -117,6 +138,20 @@ export function setting(paths: Path[], bottleneck: Partial<Setting["bottleneck"]
     probe: { queue_series: null, flow_series: null },
     ...more,
   };
+}
+
+/** A state from a link, with what older pages did not have as it was then. */
+export function completed(of: State): State {
+  const usual = setting([path("flows", "cubic", 1, 0)]);
+  const whole = (each: Setting): Setting =>
+    each?.bottleneck && Array.isArray(each.groups)
+      ? {
+          ...each,
+          bottleneck: { ...usual.bottleneck, ...each.bottleneck },
+          groups: each.groups.map((group) => ({ ...group, size: group?.size ?? null })),
+        }
+      : each;
+  return { ...of, a: whole(of.a), b: of.b && whole(of.b) };
 }
 
 /** The host of a group's senders. */

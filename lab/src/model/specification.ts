@@ -78,7 +78,7 @@ export function specify(of: Setting, known: Catalogue, own: readonly Own[], decl
     start: each.start ?? 0,
     start_within: startWithin(of, each),
     stop: each.stop,
-    size: null,
+    size: each.size,
     source: sourceOf(of, each, known, own, declared, stacks, plugins),
   }));
   return {
@@ -94,9 +94,17 @@ export function specify(of: Setting, known: Catalogue, own: readonly Own[], decl
         ...link(left, right, centre.rate, centre.delay),
         queue,
         loss: centre.loss,
+        changes: centre.changes,
         ...(impairments ? { impairments } : {}),
+        ...(centre.aggregation ? { aggregation: centre.aggregation } : {}),
       },
-      link(right, left, centre.rate, centre.delay),
+      {
+        ...link(right, left, centre.reverse ?? centre.rate, centre.delay),
+        // A rate of its own is not that which changes; nor are losses.
+        changes: centre.changes
+          .map((each) => ({ ...each, rate: centre.reverse === null ? each.rate : null, loss: null }))
+          .filter(({ rate, delay }) => rate !== null || delay !== null),
+      },
       ...of.senders.flatMap((each, index) => [
         link(index, left, each.rate, each.delay),
         link(left, index, each.rate, each.delay),
