@@ -90,16 +90,27 @@ function claimsOf({ a, b }, claims) {
   return claims.map(({ found, ...claim }) => ({ ...claim, found: found(first, second) }));
 }
 
+/** The state of a link, of which all can be shown. */
+function stateOf(shown) {
+  if (shown?.problem) throw new Error(shown.problem);
+  return shown?.state ?? null;
+}
+
 const REQUESTS = {
   catalogue: () => known,
   parse: ({ text, dimension }) => parsed(text, dimension),
-  presets: () => lab.PRESETS,
+  presets: () => lab.SCENES,
   example,
   specify: ({ setting, own = [] }) => lab.specify(setting, known, own, declared),
   toml: ({ setting, own = [] }) => lab.toToml(setting, known, own, declared),
-  read: ({ text }) => lab.fromToml(text, known),
-  hash: ({ state }) => lab.toHash(state),
-  state: ({ hash }) => lab.fromHash(hash, known),
+  read: ({ text, cell = null }) => lab.fromToml(text, known, cell).setting,
+  opened: ({ text, cell = null }) => lab.fromToml(text, known, cell),
+  hash: ({ state, ...shown }) => lab.toHash({ ...shown, state }, known, lab.SCENES),
+  shown: ({ hash }) => lab.fromHash(hash, known, lab.SCENES),
+  state: ({ hash }) => stateOf(lab.fromHash(hash, known, lab.SCENES)),
+  changed: ({ setting, changes }) => lab.changed(setting, changes, known),
+  differences: ({ from, to }) => lab.differences(from, to, known),
+  words: ({ from, to }) => lab.differences(from, to, known).map((each) => lab.inWords(each, from, to)),
   run: ({ specification, traced = false, inside = false }) =>
     run(JSON.stringify(inside ? lab.withInside(specification) : specification), traced),
   summary: ({ setting, numbers }) => lab.summarise(numbers, (setting.duration - setting.warm_up) / 1e12),

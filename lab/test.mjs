@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { buildSync } from "esbuild";
+import { SCHEMA } from "./schema.mjs";
 
 const source = new URL("src/", import.meta.url).pathname;
 const entryPoints = readdirSync(source, { recursive: true })
@@ -20,6 +21,7 @@ buildSync({
   format: "esm",
   platform: "node",
   target: "es2022",
+  define: { SCHEMA: JSON.stringify(SCHEMA) },
 });
 const files = readdirSync(outdir, { recursive: true, withFileTypes: true })
   .filter((each) => each.isFile())
