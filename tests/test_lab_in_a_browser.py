@@ -183,6 +183,26 @@ def test_inside_of_algorithms_is_shown(browser: Browser) -> None:
     page.close()
 
 
+def test_several_seeds_are_a_band(browser: Browser) -> None:
+    """Five seeds have a band behind the queue, a range in the tiles, and say how many of them agree on a difference."""
+    watched = Watched(browser)
+    page = watched.page
+    watched.settle()
+    watched.choose("codel")
+    page.get_by_label("Runs", exact=True).select_option("5")
+    page.wait_for_function("document.body.dataset.seeds === '5'")
+    expect(page.locator("#chart-queue .legend >> nth=0")).to_contain_text(re.compile(r"5 seeds [\d,]+ to [\d,]+"))
+    tile = page.locator("[data-number='p99 sojourn']")
+    value, low, high = (float(part) for part in re.findall(r"[\d.]+", tile.locator("dd.a").inner_text()))
+    assert low <= value <= high
+    assert low < high
+    expect(tile.locator("dd.change")).to_have_text(re.compile("better, 5 of 5 seeds$"))
+    page.get_by_label("Runs", exact=True).select_option("1")
+    expect(page.locator("#chart-queue .legend >> nth=0")).not_to_contain_text("seeds")
+    assert watched.complaints == []
+    page.close()
+
+
 def test_charts_are_read_and_saved(browser: Browser, tmp_path: Path) -> None:
     """A chart's values are read by pointer and by keys, stand in a table, and are saved as they are drawn."""
     watched = Watched(browser)

@@ -12,6 +12,7 @@ import { problemOfSetting } from "./model/problems";
 import { fromToml } from "./model/reading";
 import { toToml } from "./model/scenario";
 import { SCENES, type Scene } from "./model/scenes";
+import { Seeds } from "./model/seeds";
 import type { Own, Setting, State } from "./model/setting";
 import { controlOf, specify, withInside } from "./model/specification";
 import type { Cell } from "./model/sweep";
@@ -297,6 +298,8 @@ class Lab {
         changed: () => this.changed(),
         rebuilt: () => this.rebuilt(),
         writeOwn: () => this.writeOwn(setting),
+        seeds: this.seeds,
+        takeSeeds: (count) => this.takeSeeds(count),
       }),
     );
     const details = [...document.querySelectorAll<HTMLDetailsElement>("#panel details")];
@@ -372,6 +375,33 @@ class Lab {
       this.pending = 0;
       this.run();
     });
+  }
+
+  /** How many seeds each side is run with, from its own on. */
+  private seeds = 1;
+
+  private takeSeeds(count: number): void {
+    this.seeds = count;
+    for (const [side] of this.settings()) {
+      const { data } = this.sides[side];
+      if (data) data.seeds = null;
+      this.runSeeds(side);
+    }
+    this.schedule();
+  }
+
+  /** The other seeds of a side whose own run is over. */
+  private runSeeds(side: Side): void {
+    const { data, client, specification, isCurrent } = this.sides[side];
+    if (this.seeds < 2 || !isCurrent || !data?.summary) return;
+    // The packets of its own run come first.
+    if (!data.packets && packets(data.setting) < MOST_TRACED) return;
+    data.seeds = new Seeds();
+    data.seeds.add(data.queue, data.summary);
+    client.seeds(
+      specification,
+      Array.from({ length: this.seeds - 1 }, (_, place) => data.setting.seed + place + 1),
+    );
   }
 
   /** The address as this page has set it, or as it was opened; and what this page would have set instead. */
@@ -502,10 +532,17 @@ class Lab {
         performance.mark(`sojourn:done-${side}`);
         this.keepTry();
         if (packets(setting) < MOST_TRACED) running.client.trace(running.specification);
+        else this.runSeeds(side);
         break;
       }
       case "packets":
         if (running.data) Object.assign(running.data, { packets: answer.packets, groups: answer.groups });
+        this.runSeeds(side);
+        break;
+      case "seed":
+        // One that is late is of a request before.
+        if (running.data?.seeds && answer.seed === setting.seed + running.data.seeds.count)
+          running.data.seeds.add(answer.queue, summarise(answer.numbers, (setting.duration - setting.warm_up) / 1e12));
         break;
       case "failed":
         return this.cannotRun(running, `Setting ${side}: ${answer.problem}`);
@@ -558,6 +595,7 @@ class Lab {
     // What is shown is of what was set last.
     if (is(() => true)) performance.mark("sojourn:drawn");
     if (document.body.dataset["state"] === "wrong") return;
+    document.body.dataset["seeds"] = String(Math.min(...all.map(({ data }) => data?.seeds?.count ?? 1)));
     document.body.dataset["state"] = is((data) => data.packets) ? "traced" : is((data) => data.numbers) ? "done" : "running";
   }
 

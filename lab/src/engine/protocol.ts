@@ -44,6 +44,7 @@ export type Request =
   | { kind: "start"; engine: ArrayBuffer | WebAssembly.Module }
   | { kind: "run"; run: number; specification: string; mostMemory: number }
   | { kind: "trace"; run: number; specification: string }
+  | { kind: "seeds"; run: number; specification: string; seeds: number[] }
   | { kind: "declare"; name: string; text: string }
   | { kind: "stop" };
 
@@ -52,5 +53,6 @@ export type Answer =
   | { kind: "samples"; run: number; told: Told; reached: number }
   | { kind: "done"; run: number; numbers: Numbers; sojourns: Sojourns; seconds: number }
   | { kind: "packets"; run: number; packets: Packets; groups: GroupPackets[] }
+  | { kind: "seed"; run: number; seed: number; queue: Float64Array; numbers: Numbers }
   | { kind: "declared"; name: string; declaration: Declaration | null; problem: string | null }
   | { kind: "failed"; run: number; problem: string };

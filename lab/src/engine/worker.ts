@@ -1,6 +1,7 @@
 // The worker: it runs the engine bit by bit, so that a newer request is heard between two bits.
 
 import { groupsOf, packetsByGroup } from "../model/groups";
+import type { Specification } from "../model/specification";
 import { Wrong } from "../model/units";
 import { load } from "../own/hooks";
 import { Engine } from "./engine";
@@ -78,6 +79,24 @@ async function trace(request: Request & { kind: "trace" }, mine: number): Promis
   tell({ kind: "packets", run: request.run, packets, groups }, buffers({ flow, fate, l4s, size, arrived, left }));
 }
 
+async function runSeeds(request: Request & { kind: "seeds" }, mine: number): Promise<void> {
+  const specification = JSON.parse(request.specification) as Specification;
+  const { queue_series } = specification.probe;
+  for (const seed of request.seeds) {
+    if (!engine) return;
+    engine.begin(
+      JSON.stringify({ ...specification, seed, probe: { queue_statistics: true, queue_series, flow_series: null } }),
+      false,
+    );
+    while (!engine.advance(EVENTS_AT_ONCE)) {
+      await pause();
+      if (mine !== latest) return;
+    }
+    const queue = engine.samples().samples["queue_series.packets"] as Float64Array;
+    tell({ kind: "seed", run: request.run, seed, queue, numbers: engine.finish().numbers }, [queue.buffer]);
+  }
+}
+
 async function carryOut(request: Request): Promise<void> {
   switch (request.kind) {
     case "start":
@@ -100,7 +119,8 @@ async function carryOut(request: Request): Promise<void> {
       latest += 1;
       const mine = latest;
       try {
-        return await (request.kind === "run" ? run(request, mine) : trace(request, mine));
+        if (request.kind === "run") return await run(request, mine);
+        return await (request.kind === "trace" ? trace(request, mine) : runSeeds(request, mine));
       } catch (error) {
         // After a trap the engine's memory means nothing.
         if (module && !(error instanceof Wrong && !error.message.startsWith("the simulator"))) engine = new Engine(module);

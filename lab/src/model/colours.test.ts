@@ -91,7 +91,7 @@ for (const [name, eyes] of Object.entries(EYES)) {
   test(`lines and packets stand out from what they are drawn on, with ${name}`, () => {
     for (const property of ["card", "well"]) {
       const pages = values(property);
-      assert.equal(pages.length, 2);
+      assert.ok(pages.length >= 2);
       for (const page of pages) {
         for (const colour of PALETTE) {
           const found = contrast(seen(colour, eyes), seen(page, eyes));

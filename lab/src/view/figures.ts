@@ -2,7 +2,7 @@
 
 import { type Algorithm, type Catalogue, find } from "../model/catalogue";
 import { TIMES } from "../model/groups";
-import type { Series } from "../model/inside";
+import type { Named, Series } from "../model/inside";
 import { kindOf, ownBdp, phasesOf, readSeries, unitOf, valuesOf } from "../model/readings";
 import { colourAt, flowColours, groupColours, nameAlgorithms } from "./colours";
 import { type Data, SEGMENT } from "./data";
@@ -69,9 +69,9 @@ function dashOf(place: number): { dash?: number[] } {
   return dash ? { dash } : {};
 }
 
-/** Series that were told at the same moments, or nearly so, as lines over those of the first. */
-function aligned(series: readonly (Series & { name: string })[]): { xs: number[]; lines: Line[] } {
-  const xs = [...new Set(series.flatMap((each) => each.times))].sort((a, b) => a - b);
+/** Series as lines over the moments of all that was told: a value that is not told at one of them is none then. */
+function aligned(series: readonly (Series & { name: string })[], told: Named): { xs: number[]; lines: Line[] } {
+  const xs = [...new Set([...series, ...told.values()].flatMap((each) => each.times))].sort((a, b) => a - b);
   const lines = series.map(({ times, values }) => {
     const known = new Map(times.map((time, row) => [time, values[row] ?? 0]));
     return xs.map((time) => known.get(time) ?? null);
@@ -121,7 +121,7 @@ function insideFigure(id: string, kind: "probability" | "rest", title: string): 
       const data = sides[side];
       const found = data && insideQueue(kind, data);
       if (!data || !found) return null;
-      const { xs, lines } = aligned(found.series);
+      const { xs, lines } = aligned(found.series, data.inside.discipline);
       const most = (of: Data): number => greatest(insideQueue(kind, of)?.series.map((each) => each.values) ?? []);
       return {
         ...overTime(data, this),
@@ -262,10 +262,10 @@ export const FIGURES: Figure[] = [
       const data = sides[side];
       const series = data ? insideFlow(data, watched) : [];
       if (!data || series.length < 2) return null;
-      const { xs, lines } = aligned(series);
-      const told = data.inside.flows.get(watched);
-      const phase = valuesOf(controlOfFlow(data, watched)?.state, told ?? new Map()).find((value) => value.phases);
-      const phases = phase && told?.get(phase.name);
+      const told = data.inside.flows.get(watched) ?? new Map();
+      const { xs, lines } = aligned(series, told);
+      const phase = valuesOf(controlOfFlow(data, watched)?.state, told).find((value) => value.phases);
+      const phases = phase && told.get(phase.name);
       return {
         ...overTime(data, this),
         title: `Inside ${data.nameOf(watched)}`,

@@ -54,6 +54,12 @@ const ECN = plain([
   ["accurate", "accurate"],
 ]);
 
+const SEEDS = plain([
+  ["1", "one"],
+  ["5", "5 seeds, as a band"],
+  ["20", "20 seeds, as a band"],
+]);
+
 function byClass(entries: readonly Algorithm[]): Options[] {
   const classes = [...new Set(entries.map((entry) => entry.class))];
   return classes.map((each) => ({
@@ -73,6 +79,9 @@ export interface PanelHost {
   /** What there is to set has changed as well. */
   rebuilt: () => void;
   writeOwn: () => void;
+  /** How many seeds are run. */
+  seeds: number;
+  takeSeeds: (count: number) => void;
 }
 
 export function panel(of: Setting, host: PanelHost): HTMLElement[] {
@@ -333,7 +342,12 @@ function run(of: Setting, host: PanelHost): HTMLElement {
     h("legend", {}, "Run"),
     quantityField("Duration", DURATION, of.duration, { least: 1e12, most: 300e12 }, takeDuration, within(DURATIONS, DURATION)),
     textField("Measured from", format(of.warm_up, DURATION), takeWarmUp),
-    countField("Seed", of.seed, 0, Number.MAX_SAFE_INTEGER, takeSeed),
+    h(
+      "div",
+      { class: "pair even" },
+      countField("Seed", of.seed, 0, Number.MAX_SAFE_INTEGER, takeSeed),
+      choiceField("Runs", String(host.seeds), SEEDS, (count) => host.takeSeeds(Number(count))),
+    ),
     textField(
       "Senders' random delay of a packet",
       of.sender_overhead === null ? "usual" : format(of.sender_overhead, DURATION),

@@ -10,6 +10,8 @@ const MOST_NAMED = 12;
 const MOST_ROWS = 60;
 /** Milliseconds between two readings while time is played. */
 const READING = 100;
+/** A chart is drawn before it is quite in view. */
+const NEARLY = { rootMargin: "150px" };
 
 export interface Place {
   /** What distinguishes the chart among files. */
@@ -69,8 +71,18 @@ export class Plot {
     );
     this.place.addEventListener("keydown", (event) => this.onKey(event));
     this.place.addEventListener("pointerleave", () => this.point(null));
-    // Not before it has a size: charts that are not seen yet cost nothing.
     new ResizeObserver(() => this.fit()).observe(this.place);
+    // Charts that are not seen yet cost nothing.
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some((entry) => entry.isIntersecting)) see();
+    }, NEARLY);
+    const see = (): void => {
+      observer.disconnect();
+      this.isSeen = true;
+      if (this.picture) this.show(this.picture);
+    };
+    observer.observe(this.place);
+    addEventListener("beforeprint", see, { once: true });
   }
 
   private fit(): void {
@@ -90,31 +102,38 @@ export class Plot {
     this.element.hidden = picture === null;
     if (!picture) return;
     this.note.textContent = picture.note ?? "";
-    const { lines, band, x, top, isStacked } = picture;
+    const { lines, band, x, isStacked } = picture;
     const looks = lines.map(({ values: _, ...rest }) => rest);
-    const shape = JSON.stringify([looks, x, band?.colour, isStacked, look("--ink")]);
-    const values = isStacked ? cumulated(picture).reverse() : lines.map((line) => line.values);
-    const data = [picture.xs, ...values, ...(band ? [band.low, band.high] : [])] as unknown as uPlot.AlignedData;
-    if (this.plot && shape === this.shape) {
-      this.top = top;
-      this.plot.setData(data);
-    } else {
-      this.plot?.destroy();
+    const shape = JSON.stringify([looks, x, band?.name, band?.colour, isStacked, look("--ink")]);
+    if (shape !== this.shape) {
       this.shape = shape;
-      this.make(picture, data);
+      this.plot?.destroy();
+      this.plot = null;
       this.name(picture);
     }
     const keys = this.isOverTime ? " Arrow keys move through time." : "";
     this.place.setAttribute("aria-label", `${picture.title}, ${picture.unit}. The values are below it.${keys}`);
     this.read_();
     if (this.details.open) this.fillTable();
+    if (this.isSeen) this.show(picture);
+  }
+
+  /** Draws what is seen. */
+  private show(picture: Picture): void {
+    const { lines, band, isStacked, top } = picture;
+    const values = isStacked ? cumulated(picture).reverse() : lines.map((line) => line.values);
+    const data = [picture.xs, ...values, ...(band ? [band.low, band.high] : [])] as unknown as uPlot.AlignedData;
+    this.top = top;
+    if (this.plot) this.plot.setData(data);
+    else this.make(picture, data);
+    this.at(this.isOverTime ? this.moment : null);
   }
 
   private top = 1;
+  private isSeen = false;
 
   private make(picture: Picture, data: uPlot.AlignedData): void {
     const { lines, band, x, isStacked } = picture;
-    this.top = picture.top;
     const grid = { stroke: look("--grid"), width: 1 };
     const axis = { stroke: look("--muted"), grid, ticks: { show: false }, font: "11px system-ui, sans-serif" };
     const seriesOf = ({ name, colour, width, dash, fill, spans }: Drawn): uPlot.Series => ({

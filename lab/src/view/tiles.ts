@@ -71,12 +71,15 @@ function value(tile: Tile, of: Data): string {
   return number === null ? "–" : tile.shown(number);
 }
 
-/** How far other seeds are from it. */
+/** The least and the greatest of several seeds. */
 function spread(tile: Tile, of: Data): HTMLElement | null {
   const range = of.seeds?.range(tile.value);
   if (!range) return null;
-  const words = `${of.seeds?.count} other seeds: ${tile.shown(range.least)} to ${tile.shown(range.most)}`;
-  return h("span", { class: "spread", title: words }, `${tile.shown(range.least)} to ${tile.shown(range.most)}`);
+  return h(
+    "span",
+    { class: "spread", title: `least and greatest of ${of.seeds?.count} seeds` },
+    `${tile.shown(range.least)} to ${tile.shown(range.most)}`,
+  );
 }
 
 function difference(tile: Tile, a: Data, b: Data): HTMLElement | string | null {
@@ -86,7 +89,9 @@ function difference(tile: Tile, a: Data, b: Data): HTMLElement | string | null {
   const change = to - from;
   const sign = change > 0 ? "+" : change < 0 ? "−" : "±";
   const kind = change === 0 || tile.better === 0 ? "" : Math.sign(change) === tile.better ? " better" : " worse";
-  return h("span", { class: "difference", title: "B less A" }, `${sign}${tile.shown(Math.abs(change))}${kind}`);
+  const compared = a.seeds && b.seeds && change !== 0 ? a.seeds.compared(b.seeds, tile.value) : null;
+  const agree = compared && compared.of > 1 ? `, ${change > 0 ? compared.larger : compared.smaller} of ${compared.of} seeds` : "";
+  return h("span", { class: "difference", title: "B less A" }, `${sign}${tile.shown(Math.abs(change))}${kind}${agree}`);
 }
 
 /** One tile a number; `b` is undefined if there is one setting. */
