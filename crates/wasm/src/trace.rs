@@ -10,7 +10,7 @@ use serde_json::json;
 use sojourn_engine::packet::{Packet, flags};
 use sojourn_engine::probe::{End, Passage};
 use sojourn_engine::simulation::Simulation;
-use sojourn_engine::specification::Specification;
+use sojourn_engine::specification::{LinkSpecification, Specification};
 use sojourn_engine::time::{Duration, Time};
 
 use crate::columns::Columns;
@@ -42,7 +42,8 @@ struct Row {
 #[derive(Debug)]
 pub struct Trace {
     link: usize,
-    rate: u64,
+    /// Its rates in bit/s, each from a moment on, in order.
+    rates: Vec<(u64, u64)>,
     rows: Vec<Row>,
     /// The rows of packets that have not left, by what tells packets apart: those with the same are in order of arrival.
     waiting: HashMap<(u32, u64, u64, u8), VecDeque<usize>>,
@@ -57,6 +58,28 @@ pub struct Trace {
 
 fn key(packet: &Packet) -> (u32, u64, u64, u8) {
     (packet.flow, packet.number, packet.stamp.0, packet.flags & (flags::DATA | flags::ACK | flags::SYN | flags::FIN))
+}
+
+/// The rates of a link and from when on it has them, in ps; changes that are made again and again are not looked at.
+fn rates(link: &LinkSpecification) -> Vec<(u64, u64)> {
+    let changed = link.changes.iter().filter_map(|each| Some((each.at.since(Time::ZERO).0, each.rate?.0)));
+    std::iter::once((0, link.rate.0)).chain(changed).collect()
+}
+
+/// When the transmission of so many bytes began that ended at a time, both in ps.
+fn began(rates: &[(u64, u64)], end: u64, bytes: u64) -> u64 {
+    // In bits times 1e12, as rates times picoseconds are.
+    let mut left = u128::from(bytes) * 8_000_000_000_000;
+    let mut until = end;
+    for &(from, rate) in rates.iter().rev().filter(|(from, _)| *from < end) {
+        let carried = u128::from(rate) * u128::from(until - from);
+        if carried >= left {
+            return until - (left / u128::from(rate)) as u64;
+        }
+        left -= carried;
+        until = from;
+    }
+    0
 }
 
 impl Trace {
@@ -74,7 +97,7 @@ impl Trace {
         simulation.record(link, End::Near)?;
         Ok(Trace {
             link,
-            rate: links[link].rate.0,
+            rates: rates(&links[link]),
             rows: Vec::new(),
             waiting: HashMap::new(),
             drops: Vec::new(),
@@ -142,8 +165,7 @@ impl Trace {
         }
         let row = &mut self.rows[index];
         // The last bit passes then: it was taken out when its transmission began.
-        let transmission = u128::from(row.size) * 8_000_000_000_000 / u128::from(self.rate.max(1));
-        let taken = time.since(Time::ZERO).0.saturating_sub(transmission as u64);
+        let taken = began(&self.rates, time.since(Time::ZERO).0, row.size.into());
         row.left = (Time::ZERO + Duration(taken)).max(row.arrived);
         row.fate = if packet.is_marked() && !row.was_marked { Fate::Marked } else { Fate::Sent };
     }
