@@ -20,6 +20,10 @@ STORIES = (
     "l4s",
     "policer",
     "pie-droptail",
+    "incast",
+    "radio",
+    "wifi",
+    "ledbat",
 )
 
 #: Numbers that are names.

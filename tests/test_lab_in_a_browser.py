@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import browsing
+import sojourn
 from browsing import CHROMIUM, Scheme, chromium
 from laboratory import LAB, MISSING, PAGE, Headless
 from sojourn import _engine
@@ -287,6 +288,171 @@ def test_bad_links_show_a_page(browser: Browser, hash_: str, sentence: str) -> N
     assert watched.tile("drops") != NOTHING
     assert watched.complaints == []
     watched.page.close()
+
+
+def changed(watched: Watched, label: str, text: str) -> None:
+    """Writes into a field, and waits for the run."""
+    watched.page.evaluate("document.body.dataset.state = 'waiting'")
+    watched.page.get_by_label(label, exact=True).fill(text)
+    watched.page.keyboard.press("Enter")
+    watched.settle()
+
+
+def test_stories_stay_and_say_what_was_changed(browser: Browser) -> None:
+    """A story stays when a field is edited, with what was changed; the tries are in a table, and Back and Undo go back."""
+    watched = Watched(browser)
+    watched.settle()
+    page = watched.page
+    drops = watched.tile("lost")
+    changed(watched, "Buffer", "5 packets")
+    assert page.inner_text("#story h2") == "Bufferbloat"
+    assert "Changed: buffer 1000 \N{RIGHTWARDS ARROW} 5 packets." in page.inner_text("#story")
+    assert page.evaluate("location.hash") == "#bufferbloat&bottleneck.queue.limit=5+packets"
+    watched.choose("codel")
+    page.locator("#tries summary").click()
+    rows = [row.split("\t") for row in page.locator("#tries tbody tr").all_inner_texts()]
+    assert [(row[1], row[2].strip()) for row in rows[:2]] == [
+        ("Bufferbloat", "\N{EN DASH}"),
+        ("Bufferbloat", "buffer 1000 \N{RIGHTWARDS ARROW} 5 packets"),
+    ]
+    assert len(rows) == 4  # two sides of the last
+    page.evaluate("document.body.dataset.state = 'waiting'")
+    page.go_back()
+    watched.settle()
+    assert page.evaluate("location.hash") == "#bufferbloat&bottleneck.queue.limit=5+packets"
+    assert page.get_by_label("Buffer", exact=True).input_value() == "5 packets"
+    page.evaluate("document.body.dataset.state = 'waiting'")
+    page.get_by_role("button", name="Undo").click()
+    watched.settle()
+    assert page.evaluate("location.hash") == "#bufferbloat"
+    assert watched.tile("lost") == drops
+    assert page.get_by_role("button", name="Undo").is_disabled()
+    page.evaluate("document.body.dataset.state = 'waiting'")
+    page.get_by_role("button", name="Show try 2").click()
+    watched.settle()
+    assert page.get_by_label("Buffer", exact=True).input_value() == "5 packets"
+    page.get_by_role("button", name="Back to the scene").click()
+    expect(page.locator("#story")).not_to_contain_text("Changed:")
+    assert watched.complaints == []
+    page.close()
+
+
+def test_steps_are_done(browser: Browser, lab: Headless) -> None:
+    """A step makes its change in the scene, shows where to look, and says what there is to see."""
+    watched = Watched(browser, "#bufferbloat")
+    watched.settle()
+    page = watched.page
+    step = lab.ask("presets")[0]["steps"][1]
+    page.get_by_role("button", name="Next").click()
+    assert step["task"] in page.inner_text(".step")
+    page.evaluate("document.body.dataset.state = 'waiting'")
+    page.get_by_role("button", name="Do it").click()
+    watched.settle()
+    assert state_of(page)["a"]["bottleneck"]["limit"] == {"packets": 50}
+    assert page.locator(".looked-at").get_attribute("id") == "numbers"
+    page.get_by_text("What there is to see").click()
+    assert step["seen"] in page.inner_text(".step")
+    page.close()
+
+
+def test_links_say_moment_speed_and_title(browser: Browser) -> None:
+    """The dialog gives a link that shows the same at the same moment under a title, and a frame for other pages."""
+    watched = Watched(browser, "#bbr-cubic&time=3+s&speed=1/100")
+    watched.settle()
+    page = watched.page
+    assert page.inner_text("#moment").startswith("3.0")
+    assert page.get_by_label("Speed").input_value() == "0.01"
+    page.get_by_role("button", name="Share").click()
+    page.get_by_label("Title").fill("Who wins?")
+    link, frame = (page.get_by_label(label, exact=True).input_value() for label in ("Link", "For a page of yours"))
+    hash_ = "#bbr-cubic&time=3+s&speed=1/100&title=Who+wins%3F"
+    assert link == PAGE.as_uri() + hash_
+    assert f'src="{PAGE.as_uri()}{hash_}&embed=on"'.replace("&", "&amp;") in frame
+    page.get_by_role("button", name="Close").click()
+    page.close()
+    other = Watched(browser, hash_ + "&embed=on", width=800)
+    other.settle()
+    assert other.page.inner_text("#story h2") == "Who wins?"
+    assert not other.page.locator("#settings").is_visible()
+    assert other.page.locator("#stage-a").is_visible()
+    href = other.page.get_by_role("link", name="Open it in the laboratory").get_attribute("href")
+    assert href == "#bbr-cubic&title=Who+wins%3F"
+    other.page.close()
+
+
+def test_cell_of_a_sweep_is_chosen(browser: Browser) -> None:
+    """Of a scenario with a sweep the page shows the cell that is chosen."""
+    watched = Watched(browser)
+    watched.settle()
+    page = watched.page
+    text = (Path(sojourn.__file__).parent / "examples" / "sweep.toml").read_text(encoding="utf-8")
+    page.evaluate("document.body.dataset.state = 'waiting'")
+    drop(page, "sweep.toml", text)
+    watched.settle()
+    assert page.inner_text("#story h2") == "sweep.toml"
+    assert state_of(page)["a"]["bottleneck"]["delay"] == 5 * 10**9
+    page.evaluate("document.body.dataset.state = 'waiting'")
+    page.get_by_role("region", name="Cell of the sweep").get_by_label("wait").select_option(label="80 ms")
+    watched.settle()
+    assert state_of(page)["a"]["bottleneck"]["delay"] == 80 * 10**9
+    page.close()
+
+
+def test_what_cannot_run_dims_the_picture(browser: Browser) -> None:
+    """A setting that cannot run is told, over a picture that is dimmed, since it is of another; then the next one runs."""
+    watched = Watched(browser)
+    watched.settle()
+    page = watched.page
+    page.get_by_label("Measured from").fill("29 s")
+    page.keyboard.press("Enter")
+    watched.settle()
+    page.locator("summary", has_text="Name, times").first.click()
+    page.get_by_label("Starts spread over").first.fill("20 s")
+    page.keyboard.press("Enter")
+    page.get_by_label("Stop").first.fill("15 s")
+    page.keyboard.press("Enter")
+    expect(page.locator("#notice")).to_contain_text("Setting A cannot be run: flows[0].stop: is not between")
+    watched.settle("wrong")
+    assert float(page.evaluate("getComputedStyle(document.getElementById('stages')).opacity")) < 0.5
+    watched.choose("bufferbloat")
+    assert page.evaluate("getComputedStyle(document.getElementById('stages')).opacity") == "1"
+    assert watched.notice == ""
+    page.close()
+
+
+#: Elements whose text may not lie over that of another.
+OVERLAPS = """() => {
+    const texts = "button, h1, h2, h3, p, dt, dd, label, summary, legend, output, select, input, th, td, li";
+    const boxes = [...document.querySelectorAll(texts)]
+        .filter((each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !each.closest("#transport")
+            && !each.matches(".hidden, .skip") && !each.querySelector("button, input, select, p, label"))
+        .map((each) => ({ each, box: each.getBoundingClientRect() })).filter(({ box }) => box.width > 1 && box.height > 1);
+    const found = [];
+    for (let one = 0; one < boxes.length; one += 1)
+        for (let other = one + 1; other < boxes.length; other += 1) {
+            const [a, b] = [boxes[one], boxes[other]];
+            if (a.each.contains(b.each) || b.each.contains(a.each)) continue;
+            const wide = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
+            const high = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
+            if (wide > 2 && high > 3) found.push([a.each.textContent || a.each.id, b.each.textContent || b.each.id, wide, high]);
+        }
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("shape", ["phone", "zoomed", "wide", "printed"])
+def test_nothing_overlaps(browser: Browser, shape: str) -> None:
+    """On a phone, at 200 % of 1280 pixels, on paper, and as usual, no text lies over another, and all fits the width."""
+    watched = Watched(browser, "#incast", width={"phone": 390, "zoomed": 640, "wide": 1280, "printed": 794}[shape])
+    watched.settle()
+    page = watched.page
+    page.locator("#tries summary").click()
+    if shape == "printed":
+        page.emulate_media(media="print")
+        page.wait_for_timeout(300)
+    assert page.evaluate(OVERLAPS) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("innerWidth")
+    page.close()
 
 
 def test_long_runs_are_asked_about(browser: Browser, lab: Headless) -> None:

@@ -45,6 +45,11 @@ function lossRatio({ summary }: Outcome): number {
   return sent ? summary.lost / sent : 0;
 }
 
+/** When the last flow had all its data, in seconds. */
+function lastDone({ numbers }: Outcome): number {
+  return Math.max(...numbers.flows.map((flow) => flow.completed ?? Number.NaN));
+}
+
 /** What is a fact of the setting. */
 const is = (says: string, value: (a: Setting, b: Setting) => number, expected: number): Claim => ({
   says,
@@ -60,7 +65,10 @@ const count = (of: Setting): number => of.groups.reduce((sum, each) => sum + eac
 const rtt = (of: Setting, place: number): number => (of.senders[place]?.delay ?? Number.NaN) / 0.5e9;
 
 /** Numbers of the papers, which their readers can look up. */
-export const OF_PAPERS: Record<string, readonly string[]> = { "codel-crowd": ["from 9 to 900 flows"] };
+export const OF_PAPERS: Record<string, readonly string[]> = {
+  "codel-crowd": ["from 9 to 900 flows"],
+  incast: ["timeouts of 200 ms"],
+};
 
 export const CLAIMS: Record<string, readonly Claim[]> = {
   bufferbloat: [
@@ -131,5 +139,36 @@ export const CLAIMS: Record<string, readonly Claim[]> = {
       from: 0.95,
       until: 1,
     },
+  ],
+  incast: [
+    is("Forty servers", (a) => count(a), 40),
+    is("each with 64 kB", (a) => a.groups[0]?.size ?? 0, 64_000),
+    is("1 Gbit/s", (a) => a.bottleneck.rate, 1e9),
+    is("room for 100 packets", packets, 100),
+    // Ten segments each (RFC 6928), which Linux has.
+    is("first windows alone are four times as much", (a) => (10 * count(a)) / packets(a), 4),
+    { says: "packets are lost", found: (a) => a.summary.lost, from: 1, until: 1e6 },
+    { says: "shorter ones cure it", found: (a, b) => lastDone(a) / lastDone(b), from: 5, until: 100 },
+  ],
+  radio: [
+    is("is nothing for a while", (a) => Math.min(...a.bottleneck.changes.map((each) => each.rate ?? Infinity)), 0),
+    { says: "packets wait for seconds", found: (a) => a.summary.sojournMean ?? 0, from: 2, until: 30 },
+  ],
+  wifi: [
+    is("65 Mbit/s", (a) => a.bottleneck.rate, 65e6),
+    is("up to 64 packets in a frame in A", (a) => a.bottleneck.aggregation?.packets ?? 0, 64),
+    is("one in B", (_, b) => b.bottleneck.aggregation?.packets ?? 0, 1),
+    // Of 1500 bytes of a packet 1448 are payload.
+    {
+      says: "half of the time goes that way",
+      found: (_, b) => 1 - (b.summary.goodput * 1500) / 1448 / 65e6,
+      from: 0.45,
+      until: 0.55,
+    },
+  ],
+  ledbat: [
+    is("10 Mbit/s", (a) => a.bottleneck.rate, 10e6),
+    { says: "CUBIC fills the buffer", found: (a) => Math.max(...a.queue) / packets(a.setting), from: 0.99, until: 1 },
+    { says: "stops at its target", found: (_, b) => ms(group(b, "call").mean), from: 60, until: 105 },
   ],
 };

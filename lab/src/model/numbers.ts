@@ -3,6 +3,8 @@
 export interface FlowNumbers {
   flow_group: string;
   bytes_delivered: number;
+  /** When all data had been delivered, in seconds; null of one that goes on. */
+  completed: number | null;
   segments_sent: number;
   /** Data packets that the policer or the queue dropped, or the link lost. */
   packets_dropped: number;
