@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from conftest import ROOT
 from laboratory import MISSING, Headless, column
+from scenes import MARK, framed
 
 pytestmark = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
 
@@ -115,7 +116,7 @@ def agree(said: str, value: float) -> bool:
     return zeros > 0 and plain != "0" and round(value, -zeros) == float(plain)
 
 
-def scenes() -> list[Json]:
+def all_scenes() -> list[Json]:
     """The scenes of the page, if it is built."""
     if MISSING is not None:
         return []
@@ -126,7 +127,9 @@ def scenes() -> list[Json]:
 
 
 STEPS = [
-    pytest.param(scene, number, id=f"{scene['id']}-{number + 1}") for scene in scenes() for number in range(len(scene["steps"]))
+    pytest.param(scene, number, id=f"{scene['id']}-{number + 1}")
+    for scene in all_scenes()
+    for number, _ in enumerate(scene["steps"])
 ]
 
 
@@ -152,7 +155,7 @@ def test_steps_are_true(lab: Headless, scene: Json, number: int) -> None:
     assert unknown == []
 
 
-@pytest.mark.parametrize("scene", scenes(), ids=lambda scene: scene["id"])
+@pytest.mark.parametrize("scene", all_scenes(), ids=lambda scene: scene["id"])
 def test_scenes_have_steps(scene: Json) -> None:
     """Each scene has a task and says where to look; what a step changes is a change."""
     assert len(scene["steps"]) >= 2
@@ -173,3 +176,24 @@ def test_radio_is_the_trace(lab: Headless) -> None:
         assert rate / 1e6 == pytest.approx(np.mean(values[10 * second : 10 * second + 10]), abs=0.0501)
     assert [change["at"] for change in bottleneck["changes"]] == [10**12 * second for second in range(1, len(shown))]
     assert len(shown) * 10**12 == scene["state"]["a"]["duration"]
+
+
+def test_docs_list_the_scenes(lab: Headless) -> None:
+    """docs/lab.md has each scene with its link, in order; the links there and those of frames in the docs can be shown whole."""
+    text = (ROOT / "docs" / "lab.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `#(\S+)` \| (.+) \|$", text, re.MULTILINE) == [
+        (scene["id"], scene["title"]) for scene in lab.ask("presets")
+    ]
+    links = re.findall(r"laboratory\.html(#\S+)", text)
+    links += [f"#{mark[1]}" for page in (ROOT / "docs").glob("*.md") for mark in MARK.finditer(page.read_text(encoding="utf-8"))]
+    assert len(links) >= 3
+    for link in links:
+        assert lab.ask("shown", hash=link)["problem"] is None, link
+
+
+def test_scenes_in_the_docs() -> None:
+    """A scene stands in a frame with a title, or nowhere if the laboratory is not built."""
+    page = "Before.\n\n<!-- scene: codel&b=off: A queue & a call -->\n\nAfter."
+    assert framed(page, None) == "Before.\n\n\n\nAfter."
+    found = framed(page, "../laboratory.html")
+    assert '<iframe src="../laboratory.html#codel&amp;b=off&amp;embed=on" title="A queue &amp; a call" ' in found
