@@ -138,7 +138,7 @@ def main() -> int:
         print(f"{what:58} {statistics.median(values):8.1f}  ({min(values):.1f} to {max(values):.1f})  {target}")
 
     line("the run in Node, ms", in_node, "")
-    line("from opening to the first picture, ms", opening, "target 1500")
+    line("from opening to the first picture, ms", opening, "target 1000")
     line("from a change to the first redrawing, ms", firsts, "target 150")
     line("from a change to the whole run redrawn, ms", wholes, "target 150")
     line("time between frames while playing, ms", gaps, "target 16.7")

@@ -30,6 +30,12 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
+@built
+def test_page_is_small() -> None:
+    """The page has at most 1.3 MB."""
+    assert PAGE.stat().st_size <= 1_300_000
+
+
 def path_of(address: str) -> Path:
     return Path(unquote(urlparse(address).path))
 

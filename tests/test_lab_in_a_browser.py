@@ -303,7 +303,7 @@ def test_stories_stay_and_say_what_was_changed(browser: Browser) -> None:
     watched = Watched(browser)
     watched.settle()
     page = watched.page
-    drops = watched.tile("lost")
+    drops = watched.tile("retransmissions")
     changed(watched, "Buffer", "5 packets")
     assert page.inner_text("#story h2") == "Bufferbloat"
     assert "Changed: buffer 1000 \N{RIGHTWARDS ARROW} 5 packets." in page.inner_text("#story")
@@ -325,7 +325,7 @@ def test_stories_stay_and_say_what_was_changed(browser: Browser) -> None:
     page.get_by_role("button", name="Undo").click()
     watched.settle()
     assert page.evaluate("location.hash") == "#bufferbloat"
-    assert watched.tile("lost") == drops
+    assert watched.tile("retransmissions") == drops
     assert page.get_by_role("button", name="Undo").is_disabled()
     page.evaluate("document.body.dataset.state = 'waiting'")
     page.get_by_role("button", name="Show try 2").click()
@@ -368,7 +368,7 @@ def test_links_say_moment_speed_and_title(browser: Browser) -> None:
     hash_ = "#bbr-cubic&time=3+s&speed=1/100&title=Who+wins%3F"
     assert link == PAGE.as_uri() + hash_
     assert f'src="{PAGE.as_uri()}{hash_}&embed=on"'.replace("&", "&amp;") in frame
-    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Close", exact=True).click()
     page.close()
     other = Watched(browser, hash_ + "&embed=on", width=800)
     other.settle()

@@ -76,7 +76,8 @@ class Outcome:
         arrived, left = column(packets["arrived"]), column(packets["left"])
         ours = np.isin(flow, [each["flow"] for each in self._flows(group)])
         sent = (fate == 1) | (fate == 2)
-        return (left - arrived)[ours & sent & (left >= self.setting["warm_up"] / 1e12)]
+        waits: NDArray[Any] = (left - arrived)[ours & sent & (left >= self.setting["warm_up"] / 1e12)]
+        return waits
 
 
 class Stage:
