@@ -170,6 +170,12 @@ export function flowCount(of: Setting): number {
   return of.groups.reduce((sum, each) => sum + each.count, 0);
 }
 
+/** The rate of the bottleneck at a moment, in seconds. */
+export function rateAt(of: Setting, moment: number): number {
+  const made = of.bottleneck.changes.filter((each) => each.rate !== null && each.at <= moment * 1e12);
+  return made.at(-1)?.rate ?? of.bottleneck.rate;
+}
+
 /** A discipline as it is when it is chosen. One that must be told which flows it drops first is told the first. */
 export function chosen(discipline: Algorithm, of: Setting): Choice {
   const asks = discipline.parameters.some((each) => each.name === "hungriest");

@@ -4,7 +4,7 @@
 import { FATES, type Packets } from "../engine/protocol";
 import { deepest, type Queues, queuesOf } from "../model/queues";
 import { readAt } from "../model/readings";
-import { roundTrip, type Setting } from "../model/setting";
+import { rateAt, roundTrip, type Setting } from "../model/setting";
 import { approximate, DURATION, formatLimit, RATE } from "../model/units";
 import { flowColours, groupColours } from "./colours";
 import type { Data } from "./data";
@@ -96,7 +96,7 @@ export class Stage {
     const box = { x: left + width * 0.15, y: 26, width: width * (narrow ? 0.36 : 0.42), height: height - 84 };
     const middle = box.y + box.height / 2;
     const receiver = { x: width - (narrow ? 34 : 64), y: middle };
-    this.links(setting, left, box, middle, receiver, narrow);
+    this.links(setting, time ?? 0, left, box, middle, receiver, narrow);
     this.tell(time);
     if (!this.packets || time === null) {
       this.words(box, narrow, this.packets ? [] : ["…"]);
@@ -113,7 +113,7 @@ export class Stage {
     return middle - room / 2 + (room * index) / (count - 1);
   }
 
-  private links(setting: Setting, left: number, box: Box, middle: number, receiver: Point, narrow: boolean): void {
+  private links(setting: Setting, time: number, left: number, box: Box, middle: number, receiver: Point, narrow: boolean): void {
     const { context } = this;
     const count = setting.groups.length;
     const colours = groupColours(setting);
@@ -141,9 +141,9 @@ export class Stage {
     context.lineTo(receiver.x, receiver.y);
     context.stroke();
     context.textAlign = "center";
-    const { rate, loss, limit, policer, queue } = setting.bottleneck;
+    const { loss, limit, policer, queue, aggregation } = setting.bottleneck;
     const [centre, room] = [(box.x + box.width + receiver.x) / 2, receiver.x - box.x - box.width - 12];
-    this.fitted("--ink", approximate(rate, RATE), centre, middle - 16, room);
+    this.fitted("--ink", approximate(rateAt(setting, time), RATE), centre, middle - 16, room);
     if (loss) this.fitted("--muted", `${100 * loss} % lost`, centre, middle + 16, room);
     this.host(receiver.x, receiver.y, look("--ink"), narrow);
     this.fitted("--muted", "receiver", receiver.x, receiver.y + 18, 64);
@@ -156,7 +156,8 @@ export class Stage {
     context.fill();
     context.stroke();
     const before = policer ? `policer ${approximate(policer.rate, RATE)} + ` : "";
-    const above = `${before}${queue.name}, ${limit === null ? "no limit" : formatLimit(limit)}`;
+    const frames = aggregation ? `, frames of ${aggregation.packets}` : "";
+    const above = `${before}${queue.name}, ${limit === null ? "no limit" : formatLimit(limit)}${frames}`;
     this.fitted("--ink", above, box.x + box.width / 2, 13, box.width + box.x - left);
   }
 

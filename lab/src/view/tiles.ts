@@ -17,8 +17,7 @@ interface Tile {
   isOfRate?: boolean;
 }
 
-const ms = (value: number): string =>
-  `${(1000 * value).toPrecision(3).replace(/\.?0+$/, (zeros) => (zeros.startsWith(".") ? "" : zeros))} ms`;
+const ms = (value: number): string => `${Number((1000 * value).toPrecision(3))} ms`;
 const round = (value: number, digits: number): string => value.toLocaleString("en", { maximumFractionDigits: digits });
 
 function counted(label: string, hint: string, value: Tile["value"], better: Tile["better"]): Tile {
