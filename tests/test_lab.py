@@ -192,7 +192,7 @@ REFUSED = {
     "cellular": ('rate = { trace = "cellular.csv" }', 'network.dumbbell.bottleneck.rate: {"trace":"cellular.csv"} has no unit'),
     "demo": None,
     "page-load": ("reverse = { rate", f"network.dumbbell.bottleneck.reverse.queue: {HAS_NOT}"),
-    "parking-lot": ("[[network.links]]", f"network.links: {HAS_NOT}"),
+    "parking-lot": None,
     "phase-effects": None,
     "queues": None,
     "rtt-fairness": None,

@@ -78,6 +78,8 @@ export const KEYS = {
     sender_overhead: [0, S],
   }),
   network: keys("Network", {}),
+  link: keys("Link", { from: null, to: null, rate: [1000, 100e9], delay: [0, MOST_DELAY], loss: null }),
+  drop: keys("Drop", { every: [1, 1e9] }),
   dumbbell: keys("Dumbbell", {}),
   host: keys("Host", { name: null, rate: [1000, 100e9], delay: [0, MOST_DELAY] }),
   bottleneck: keys("Bottleneck", { rate: RATES, delay: [0, MOST_DELAY], loss: null }),

@@ -4,6 +4,7 @@ import { parse as parseToml, TomlError } from "smol-toml";
 import { type Algorithm, type Catalogue, find, isRateBased, type Limit, type Parameter, type Values } from "./catalogue";
 import { FRAME, KEYS, type Keys, LIMIT, MOST_FLOWS, MOST_GROUPS, nameOf, WIFI } from "./keys";
 import { lineOf, type Place } from "./lines";
+import { delayOf, type Link, type Links, nodesOf } from "./links";
 import { type Aggregation, type Change, flowCount, freeName, type Group, type Host, isName, type Setting } from "./setting";
 import { type Cell, type Choice, Sweep } from "./sweep";
 import { DURATION, format, readValue, Wrong } from "./units";
@@ -157,25 +158,11 @@ class Reader {
     );
     if (run.warm_up >= run.duration)
       this.wrong(["warm_up"], `must be shorter than the duration, ${format(run.duration, DURATION)}.`);
-    this.keys(table["network"], ["network"], KEYS.network, "dumbbell");
-    const place = ["network", "dumbbell"];
-    const dumbbell = this.table((table["network"] as Table)["dumbbell"], place);
-    this.keys(dumbbell, place, KEYS.dumbbell, "bottleneck", "senders", "receivers");
-    const hosts = (key: string): Host[] =>
-      this.list(dumbbell[key], [...place, key]).map((each, index) => this.host(each, [...place, key, index]));
-    const senders = hosts("senders");
-    const [receiver, second] = hosts("receivers") as [Host, ...Host[]];
-    if (second) this.wrong([...place, "receivers"], "the page has one receiver; sojourn run takes several.");
-    const names = ["left", "right", receiver.name, ...senders.map((each) => each.name)];
-    const twice = names.find((each, index) => names.indexOf(each) !== index);
-    if (twice !== undefined) this.wrong(place, `two nodes have the name "${twice}".`);
     const setting: Setting = {
       ...run,
       profile: profile ?? "rfc",
       stack,
-      bottleneck: this.bottleneck(dumbbell["bottleneck"], [...place, "bottleneck"]),
-      senders,
-      receiver,
+      ...this.network(this.table(table["network"], ["network"])),
       groups: [],
       probe: { queue_series: null, flow_series: null },
     };
@@ -192,6 +179,52 @@ class Reader {
     if (count > MOST_FLOWS)
       this.wrong(["flows"], `there are ${count} flows; the page takes ${MOST_FLOWS}, and sojourn run more.`);
     return setting;
+  }
+
+  private network(network: Table): Pick<Setting, "bottleneck" | "links" | "senders" | "receiver"> {
+    if ("links" in network) {
+      this.keys(network, ["network"], KEYS.network, "links");
+      return { ...this.links(network["links"], ["network", "links"]), senders: [], receiver: { name: "", rate: 0, delay: 0 } };
+    }
+    this.keys(network, ["network"], KEYS.network, "dumbbell");
+    const place = ["network", "dumbbell"];
+    const dumbbell = this.table(network["dumbbell"], place);
+    this.keys(dumbbell, place, KEYS.dumbbell, "bottleneck", "senders", "receivers");
+    const hosts = (key: string): Host[] =>
+      this.list(dumbbell[key], [...place, key]).map((each, index) => this.host(each, [...place, key, index]));
+    const senders = hosts("senders");
+    const [receiver, second] = hosts("receivers") as [Host, ...Host[]];
+    if (second) this.wrong([...place, "receivers"], "the page has one receiver; sojourn run takes several.");
+    const names = ["left", "right", receiver.name, ...senders.map((each) => each.name)];
+    const twice = names.find((each, index) => names.indexOf(each) !== index);
+    if (twice !== undefined) this.wrong(place, `two nodes have the name "${twice}".`);
+    const bottleneck = this.bottleneck(dumbbell["bottleneck"], [...place, "bottleneck"]);
+    return { bottleneck, links: null, senders, receiver };
+  }
+
+  /** A network of links. The first with a queue is the bottleneck, as in results. */
+  private links(given: unknown, place: Place): Pick<Setting, "bottleneck" | "links"> {
+    const tables = this.list(given, place).map((each, index) => this.table(each, [...place, index]));
+    const first = tables.findIndex((each) => "queue" in each);
+    if (first < 0) this.wrong(place, "no link has a queue, and the page shows one.");
+    const { from, to, ...rest } = tables[first] as Table;
+    const bottleneck = this.bottleneck(rest, [...place, first]);
+    const links = tables.map((table, index) => (index === first ? { from, to } : this.link(table, [...place, index])));
+    tables.forEach((table, index) => {
+      for (const end of ["from", "to"])
+        if (typeof table[end] !== "string" || !isName(table[end]))
+          this.wrong([...place, index, end], "is not a name for a node.");
+    });
+    return { bottleneck, links: links as Links };
+  }
+
+  private link(table: Table, place: Place): Link {
+    const plain = this.keys<Omit<Link, "every" | "queue">>(table, place, KEYS.link, "queue", "drop");
+    const drop = "drop" in table ? this.keys<{ every: number | null }>(table["drop"], [...place, "drop"], KEYS.drop) : null;
+    if (drop?.every === null) this.wrong([...place, "drop"], 'give "every"');
+    if (!("queue" in table)) return { ...plain, every: drop?.every ?? null, queue: null };
+    const { chosen, other } = this.choice(table["queue"], [...place, "queue"], "queue discipline", this.known.queues, LIMIT);
+    return { ...plain, every: drop?.every ?? null, queue: { ...chosen, limit: other as Limit } };
   }
 
   private stack(given: unknown, place: Place): { profile: string | null; stack: Values } {
@@ -264,9 +297,17 @@ class Reader {
     const plain = this.keys<Plain>(table, place, KEYS.flows, "to", "tcp", "stack");
     const { from, start, stop } = plain;
     const wrong = (key: string, what: string): never => this.wrong([...place, key], what);
-    if (!of.senders.some((host) => host.name === from)) wrong("from", `there is no sender called "${from}".`);
-    if (table["to"] !== of.receiver.name) wrong("to", `flows of the page go to the receiver, "${of.receiver.name}".`);
-    const group = plain.group ?? freeName(`${from}-${of.receiver.name}`, [...taken, ...of.groups.map((each) => each.group)]);
+    const to = of.links ? String(table["to"]) : null;
+    if (of.links) {
+      const nodes = nodesOf(of.links);
+      if (!nodes.includes(from)) wrong("from", `there is no node called "${from}".`);
+      if (to === null || !nodes.includes(to)) wrong("to", `there is no node called "${to}".`);
+    } else {
+      if (!of.senders.some((host) => host.name === from)) wrong("from", `there is no sender called "${from}".`);
+      if (table["to"] !== of.receiver.name) wrong("to", `flows of the page go to the receiver, "${of.receiver.name}".`);
+    }
+    const ends = `${from}-${to ?? of.receiver.name}`;
+    const group = plain.group ?? freeName(ends, [...taken, ...of.groups.map((each) => each.group)]);
     if (!isName(group)) wrong("group", `"${group}" is not a name for a group of flows.`);
     if (of.groups.some((each) => each.group === group)) wrong("group", `another group of flows is called "${group}".`);
     if ((start ?? 0) >= of.duration) wrong("start", "is not within the run.");
@@ -279,7 +320,9 @@ class Reader {
     const control = this.control(table["tcp"], [...place, "tcp"]);
     const { one_way: isOneWay } = find(this.known.congestion_controls, control.tcp.name) ?? {};
     if (isOneWay && "stack" in table) wrong("stack", `${control.tcp.name} has no stack, because it only sends.`);
-    return { ...plain, group, ...control, stack };
+    const read = { ...plain, to, group, ...control, stack };
+    if (of.links && delayOf(of, of.links, read) === null) wrong("to", `there is no way from "${from}" to "${to}".`);
+    return read;
   }
 
   private control(given: unknown, place: Place): Pick<Group, "tcp" | "slow_start"> {

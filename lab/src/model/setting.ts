@@ -2,6 +2,7 @@
 // picoseconds, rates in bit/s.
 
 import type { Algorithm, Limit, Values } from "./catalogue";
+import { delayOf, type Links } from "./links";
 
 /** An algorithm by name, with the parameters that were set. The others have their defaults. */
 export interface Choice {
@@ -20,6 +21,8 @@ export interface Group {
   stack: Values;
   /** The host that sends. */
   from: string;
+  /** The host that receives; null: the receiver. */
+  to: string | null;
   /** Null: at random within the first second. */
   start: number | null;
   /** Null: at once, or as `start` says. */
@@ -67,6 +70,8 @@ export interface Setting {
     changes: Change[];
     aggregation: Aggregation | null;
   };
+  /** The network if it is no dumbbell: its links, without senders and receiver. */
+  links: Links | null;
   senders: Host[];
   receiver: Host;
   groups: Group[];
@@ -101,6 +106,7 @@ export function path(group: string, control: string, count: number, roundTrip: n
     slow_start: null,
     stack: {},
     from: "sender",
+    to: null,
     start: null,
     start_within: null,
     stop: null,
@@ -132,6 +138,7 @@ export function setting(paths: Path[], bottleneck: Partial<Setting["bottleneck"]
       aggregation: null,
       ...bottleneck,
     },
+    links: null,
     senders: paths.map(({ roundTrip }, index) => ({ name: name(index), rate: 1e9, delay: roundTrip / 2 })),
     receiver: { name: "receiver", rate: 1e9, delay: 0 },
     groups: paths.map(({ roundTrip: _, ...each }, index) => ({ ...each, from: name(index) })),
@@ -147,8 +154,9 @@ export function completed(of: State): State {
     each?.bottleneck && Array.isArray(each.groups)
       ? {
           ...each,
+          links: each.links ?? null,
           bottleneck: { ...usual.bottleneck, ...each.bottleneck },
-          groups: each.groups.map((group) => ({ ...group, size: group?.size ?? null })),
+          groups: each.groups.map((group) => ({ ...group, size: group?.size ?? null, to: group?.to ?? null })),
         }
       : each;
   return { ...of, a: whole(of.a), b: of.b && whole(of.b) };
@@ -163,6 +171,7 @@ export function senderOf(of: Setting, each: Group): Host {
 
 /** The propagation delay there and back. */
 export function roundTrip(of: Setting, each: Group): number {
+  if (of.links) return 2 * (delayOf(of, of.links, each) ?? 0);
   return 2 * (senderOf(of, each).delay + of.bottleneck.delay + of.receiver.delay);
 }
 

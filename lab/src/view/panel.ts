@@ -193,16 +193,22 @@ function buffer(of: Setting, host: PanelHost): HTMLElement {
   return field;
 }
 
+/** A host like that of a group, with a name of its own. */
+function addSender(of: Setting, like: Group): string {
+  const name = freeName(
+    "sender",
+    of.senders.map((each) => each.name),
+  ).replace(" ", "");
+  of.senders.push({ ...senderOf(of, like), name });
+  return name;
+}
+
 function flows(of: Setting, host: PanelHost): HTMLElement {
   const groups = of.groups.map((each, index) => group(of, each, index, host));
   const addFlows = (): void => {
     const last = of.groups[of.groups.length - 1];
     if (!last) return;
-    const sender = freeName(
-      "sender",
-      of.senders.map((each) => each.name),
-    ).replace(" ", "");
-    of.senders.push({ ...senderOf(of, last), name: sender });
+    const sender = of.links ? last.from : addSender(of, last);
     const name = freeName(
       "flows",
       of.groups.map((each) => each.group),
@@ -250,7 +256,7 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
   const profile = find(host.catalogue.profiles, of.profile);
   const isOwn = host.own().some((one) => one.name === each.tcp.name);
   const usual = { ...defaults(control.parameters), ...(profile && !isOwn ? ownDefaults(profile, control.name, "control") : {}) };
-  const sender = senderOf(of, each);
+  const sender = of.links ? null : senderOf(of, each);
   const fixed = 2 * (of.bottleneck.delay + of.receiver.delay);
   const removeFlows = (): void => {
     of.groups.splice(index, 1);
@@ -279,7 +285,9 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
   const checkRtt = (value: number): void => {
     if (value < fixed || value > 20e12) throw new Wrong(`from ${format(fixed, DURATION)} to 20 s`);
   };
-  const takeRtt = then(host.changed, (rtt: number) => (sender.delay = Math.max(0, Math.round((rtt - fixed) / 2))));
+  const takeRtt = then(host.changed, (rtt: number) => {
+    if (sender) sender.delay = Math.max(0, Math.round((rtt - fixed) / 2));
+  });
   const takeCount = then(host.changed, (count: number) => (each.count = count));
   const takeSlowStart = then(host.changed, (name: string) => (each.slow_start = name || null));
   const slowStarts = plain([["", "the usual one"], ...host.catalogue.slow_starts.map(({ name }) => [name, name] as const)]);
@@ -299,7 +307,9 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
       countField("Flows", each.count, 1, MOST_FLOWS, takeCount),
       choiceField("Congestion control", each.tcp.name, controls(host), takeControl),
     ),
-    quantityField("RTT", DURATION, roundTrip(of, each), { least: 1e9, most: 500e9 }, takeRtt, checkRtt),
+    sender
+      ? quantityField("RTT", DURATION, roundTrip(of, each), { least: 1e9, most: 500e9 }, takeRtt, checkRtt)
+      : h("p", { class: "source" }, `From ${each.from} to ${each.to}, RTT ${approximate(roundTrip(of, each), DURATION)}.`),
     parameters(control, each.tcp.parameters, usual, host),
     h(
       "details",

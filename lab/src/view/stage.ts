@@ -2,6 +2,7 @@
 // their flows; what is dropped falls out, and what is marked leaves with a ring.
 
 import { FATES, type Packets } from "../engine/protocol";
+import { passes } from "../model/links";
 import { deepest, type Queues, queuesOf } from "../model/queues";
 import { readAt } from "../model/readings";
 import { rateAt, roundTrip, type Setting } from "../model/setting";
@@ -120,6 +121,7 @@ export class Stage {
     context.font = `${narrow ? 10 : 12}px system-ui, sans-serif`;
     context.textBaseline = "middle";
     setting.groups.forEach((each, index) => {
+      if (!passes(setting, each)) return;
       const y = this.hostY(index, count, middle, box.height - 10);
       context.strokeStyle = look("--line");
       context.lineWidth = 2;
