@@ -78,7 +78,7 @@ function outcome(setting) {
     parameters,
     numbers,
     groups,
-    summary: lab.summarise(numbers, (setting.duration - setting.warm_up) / 1e12),
+    summary: lab.summarise(numbers, setting.warm_up / 1e12, setting.duration / 1e12),
     queue,
   };
 }
@@ -113,7 +113,7 @@ const REQUESTS = {
   words: ({ from, to }) => lab.differences(from, to, known).map((each) => lab.inWords(each, from, to)),
   run: ({ specification, traced = false, inside = false }) =>
     run(JSON.stringify(inside ? lab.withInside(specification) : specification), traced),
-  summary: ({ setting, numbers }) => lab.summarise(numbers, (setting.duration - setting.warm_up) / 1e12),
+  summary: ({ setting, numbers }) => lab.summarise(numbers, setting.warm_up / 1e12, setting.duration / 1e12),
   claims: ({ preset }) => ({ claims: claimsOf(preset.state, lab.CLAIMS[preset.id]), of_papers: lab.OF_PAPERS[preset.id] ?? [] }),
   template: () => lab.TEMPLATE,
 };

@@ -2,7 +2,8 @@
 
 import { readFileSync } from "node:fs";
 
-const TABLES = "Network Link Drop Dumbbell Bottleneck Change Aggregation Reverse Host Impairments Policer Flows Probe".split(" ");
+const TABLES =
+  "Network Link Drop Dumbbell Bottleneck Change Aggregation Reverse Host Impairments Policer Flows Arrivals Probe".split(" ");
 const { $defs, ...scenario } = JSON.parse(readFileSync(new URL("../docs/scenario.schema.json", import.meta.url), "utf8"));
 
 export const SCHEMA = { Scenario: scenario, ...Object.fromEntries(TABLES.map((name) => [name, $defs[name]])) };

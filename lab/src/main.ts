@@ -527,7 +527,7 @@ class Lab {
         if (!data) return;
         data.numbers = answer.numbers;
         data.sojourns = answer.sojourns;
-        data.summary = summarise(answer.numbers, (setting.duration - setting.warm_up) / 1e12);
+        data.summary = summarise(answer.numbers, setting.warm_up / 1e12, setting.duration / 1e12);
         learn(setting, answer.seconds);
         performance.mark(`sojourn:done-${side}`);
         this.keepTry();
@@ -542,7 +542,7 @@ class Lab {
       case "seed":
         // One that is late is of a request before.
         if (running.data?.seeds && answer.seed === setting.seed + running.data.seeds.count)
-          running.data.seeds.add(answer.queue, summarise(answer.numbers, (setting.duration - setting.warm_up) / 1e12));
+          running.data.seeds.add(answer.queue, summarise(answer.numbers, setting.warm_up / 1e12, setting.duration / 1e12));
         break;
       case "failed":
         return this.cannotRun(running, `Setting ${side}: ${answer.problem}`);

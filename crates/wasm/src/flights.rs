@@ -1,30 +1,39 @@
-//! What each flow has in flight, sampled when its window is: the engine tells it of a moment, not over time.
+//! What the engine tells of a moment, not over time, sampled when windows are: what each flow has in flight, and what has been delivered
+//! of the flows without a window.
 
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::Specification;
 use sojourn_engine::time::{Duration, Time};
 
-/// Bytes that a flow has in flight at a moment, as Linux counts them: sent, and neither acknowledged nor considered lost.
+/// Bytes of a flow at a moment.
 #[derive(Clone, Copy, Debug)]
-pub struct Flight {
+pub struct Sample {
     pub time: Time,
     pub flow: u32,
     pub bytes: u64,
+}
+
+/// Samples since they were taken last.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// What is in flight, as Linux counts it: sent, and neither acknowledged nor considered lost.
+    pub in_flight: Vec<Sample>,
+    /// Payload delivered since the start of the run, of flows of which no window is sampled.
+    pub delivered: Vec<Sample>,
 }
 
 #[derive(Debug)]
 pub struct Flights {
     interval: Duration,
     next: Time,
-    flows: usize,
-    taken: Vec<Flight>,
+    taken: Taken,
 }
 
 impl Flights {
     /// None if the inner states of flows are not sampled.
-    pub fn of(specification: &Specification, simulation: &Simulation) -> Option<Flights> {
+    pub fn of(specification: &Specification) -> Option<Flights> {
         let interval = specification.probe.flow_series.filter(|_| specification.probe.flow_state)?;
-        Some(Flights { interval, next: Time::ZERO + interval, flows: simulation.flows().count(), taken: Vec::new() })
+        Some(Flights { interval, next: Time::ZERO + interval, taken: Taken::default() })
     }
 
     /// Goes on from sample to sample, at most so many events; returns whether all of it has happened.
@@ -45,16 +54,21 @@ impl Flights {
     }
 
     fn sample(&mut self, simulation: &Simulation) {
-        let of = |flow: usize| {
-            let info = simulation.tcp_info(flow)?;
-            let segments = (info.outstanding + info.retransmitted).saturating_sub(info.sacked + info.lost);
-            Some(Flight { time: self.next, flow: flow as u32, bytes: segments * info.mss })
-        };
-        self.taken.extend((0..self.flows).filter_map(of));
+        let time = self.next;
+        for (flow, look) in simulation.flows().enumerate() {
+            let of = |bytes: u64| Sample { time, flow: flow as u32, bytes };
+            if look.sample.is_none() {
+                self.taken.delivered.push(of(look.bytes_delivered));
+            }
+            if let Some(info) = simulation.tcp_info(flow) {
+                let segments = (info.outstanding + info.retransmitted).saturating_sub(info.sacked + info.lost);
+                self.taken.in_flight.push(of(segments * info.mss));
+            }
+        }
     }
 
     /// The samples since this was called last.
-    pub fn take(&mut self) -> Vec<Flight> {
+    pub fn take(&mut self) -> Taken {
         std::mem::take(&mut self.taken)
     }
 }

@@ -4,7 +4,9 @@ use std::cell::RefCell;
 
 use serde_json::{Value, json};
 use sojourn_engine::about::Listed;
-use sojourn_engine::columns::{FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, flow_rows, link_rows};
+use sojourn_engine::columns::{
+    FLOW_SERIES, FLOWS, QUEUE_SERIES, QUEUES, TRANSFERS, flow_rows, link_rows, transfer_rows,
+};
 use sojourn_engine::probe::{StateSample, Whose};
 use sojourn_engine::queue::{Red, RedParameters};
 use sojourn_engine::result::RunResult;
@@ -13,7 +15,7 @@ use sojourn_engine::specification::Specification;
 use sojourn_engine::time::Time;
 
 use crate::columns::{Columns, rows};
-use crate::flights::{Flight, Flights};
+use crate::flights::{Flights, Sample, Taken};
 use crate::plugins::OfPage;
 use crate::trace::Trace;
 use crate::{DONE, FAILED, MORE, answer, given, parse, say};
@@ -41,7 +43,7 @@ impl Run {
         let specification = parse(specification)?;
         let mut simulation = Simulation::with_plugins(&specification, &OfPage::new())?;
         let trace = if traced { Some(Trace::begin(&specification, &mut simulation)?) } else { None };
-        let flights = Flights::of(&specification, &simulation);
+        let flights = Flights::of(&specification);
         Ok(Run { specification, simulation, trace, taken: (0, 0, 0), flights, sojourns: Vec::new() })
     }
 
@@ -111,10 +113,13 @@ pub extern "C" fn samples() -> u32 {
             columns.indices("state.name", of_states.iter().map(|(.., name)| *name));
             columns.numbers("state.value", of_states.iter().map(|(sample, ..)| sample.value));
             run.taken = (series.queues.len(), series.flows.len(), series.states.samples.len());
-            let flights = run.flights.as_mut().map(Flights::take).unwrap_or_default();
-            columns.numbers("in_flight.time", flights.iter().map(|Flight { time, .. }| time.seconds()));
-            columns.indices("in_flight.flow", flights.iter().map(|Flight { flow, .. }| *flow));
-            columns.numbers("in_flight.bytes", flights.iter().map(|Flight { bytes, .. }| *bytes as f64));
+            let Taken { in_flight, delivered } = run.flights.as_mut().map(Flights::take).unwrap_or_default();
+            for (name, samples) in [("in_flight", in_flight), ("delivered", delivered)] {
+                let columns = &mut columns;
+                columns.numbers(&format!("{name}.time"), samples.iter().map(|Sample { time, .. }| time.seconds()));
+                columns.indices(&format!("{name}.flow"), samples.iter().map(|Sample { flow, .. }| *flow));
+                columns.numbers(&format!("{name}.bytes"), samples.iter().map(|Sample { bytes, .. }| *bytes as f64));
+            }
             Ok(columns)
         }),
         Columns::into_bytes,
@@ -168,6 +173,7 @@ pub extern "C" fn finish() -> u32 {
     answer(run, |run| {
         let result = run.simulation.finish();
         let mut columns = Columns::new(numbers(&run.specification, &result));
+        columns.add("transfers", TRANSFERS, &transfer_rows(&run.specification, &result));
         columns.numbers("sojourns.at_most", run.sojourns.iter().map(|(time, _)| *time));
         columns.numbers("sojourns.packets", run.sojourns.iter().map(|(_, count)| *count as f64));
         columns.into_bytes()

@@ -7,6 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use serde_json::json;
+use sojourn_engine::numbers::Numbers;
 use sojourn_engine::packet::{Packet, flags};
 use sojourn_engine::probe::{End, Passage};
 use sojourn_engine::simulation::Simulation;
@@ -29,6 +30,7 @@ enum Fate {
 
 #[derive(Clone, Copy, Debug)]
 struct Row {
+    /// The row of its flow; connections that arrive have that of their group.
     flow: u32,
     size: u16,
     fate: Fate,
@@ -42,6 +44,7 @@ struct Row {
 #[derive(Debug)]
 pub struct Trace {
     link: usize,
+    numbers: Numbers,
     /// Its rates in bit/s, each from a moment on, in order.
     rates: Vec<(u64, u64)>,
     rows: Vec<Row>,
@@ -97,6 +100,7 @@ impl Trace {
         simulation.record(link, End::Near)?;
         Ok(Trace {
             link,
+            numbers: Numbers::new(&specification.flow_groups()),
             rates: rates(&links[link]),
             rows: Vec::new(),
             waiting: HashMap::new(),
@@ -146,7 +150,7 @@ impl Trace {
         let Passage { time, packet, .. } = passage;
         if passage.link != self.link {
             let row = Row {
-                flow: packet.flow,
+                flow: self.numbers.row(packet.flow) as u32,
                 size: packet.size,
                 fate: Fate::Queued,
                 was_marked: packet.is_marked(),

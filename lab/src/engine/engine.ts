@@ -128,12 +128,18 @@ export class Engine {
 
   finish(): { numbers: Numbers; sojourns: Sojourns } {
     this.call(() => this.engine.finish());
-    const { header, columns } = this.columns<Numbers>();
+    const { header, columns } = this.columns<Omit<Numbers, "transfers">>();
     const sojourns = {
       atMost: columns["sojourns.at_most"] as Float64Array,
       packets: columns["sojourns.packets"] as Float64Array,
     };
-    return { numbers: header, sojourns };
+    const transfers = {
+      flow: Array.from(columns["transfers.flow"] ?? []),
+      completed: Array.from(columns["transfers.completed"] ?? []),
+      time: Array.from(columns["transfers.completion_time"] ?? []),
+      weight: Array.from(columns["transfers.stands_for"] ?? []),
+    };
+    return { numbers: { ...header, transfers }, sojourns };
   }
 
   packets(): Packets {

@@ -104,6 +104,7 @@ export const KEYS = {
     stop: [0, DURATIONS[1]],
     size: [1, 1e12],
   }),
+  arrivals: keys("Arrivals", { process: null, load: [0.001, 10], rate: [0.001, 10_000] }),
   probe: keys("Probe", { queue_series: [MS / 10, 1e15], flow_series: [MS / 10, 1e15] }),
 };
 

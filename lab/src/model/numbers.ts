@@ -23,9 +23,46 @@ export interface QueueNumbers {
   utilisation: number;
 }
 
+/** Transfers of limited size, in order of completion: columns, and how many like it each stands for. */
+export interface Transfers {
+  flow: number[];
+  completed: number[];
+  /** From the SYN to the last acknowledgement, in seconds. */
+  time: number[];
+  weight: number[];
+}
+
 export interface Numbers {
   flows: FlowNumbers[];
   queues: QueueNumbers[];
+  transfers: Transfers;
+}
+
+/** Transfers that were completed in the measuring window. */
+export interface Completion {
+  count: number;
+  mean: number;
+  p95: number;
+}
+
+/** Of the transfers of some flows that were completed from a moment on; null if none was. */
+export function completion(
+  { flow, completed, time, weight }: Transfers,
+  flows: ReadonlySet<number>,
+  from: number,
+): Completion | null {
+  const rows = time.flatMap((each, row) =>
+    flows.has(flow[row] ?? -1) && (completed[row] ?? 0) >= from ? [{ time: each, weight: weight[row] ?? 1 }] : [],
+  );
+  const count = rows.reduce((sum, row) => sum + row.weight, 0);
+  if (!count) return null;
+  rows.sort((a, b) => a.time - b.time);
+  let sum = 0;
+  const p95 = rows.find((row) => {
+    sum += row.weight;
+    return sum >= 0.95 * count;
+  });
+  return { count, mean: rows.reduce((all, row) => all + row.time * row.weight, 0) / count, p95: p95?.time ?? 0 };
 }
 
 /** Jain's fairness index; null when nothing is shared. */
@@ -44,6 +81,8 @@ export interface GroupSummary {
   lost: number;
   /** What was lost, as a share of what was sent; null if nothing was. */
   lossRatio: number | null;
+  /** Of flows of limited size: the transfers that were completed. */
+  transfers: Completion | null;
 }
 
 export interface Summary {
@@ -59,14 +98,17 @@ export interface Summary {
   groups: GroupSummary[];
 }
 
-export function summarise(numbers: Numbers, windowSeconds: number): Summary {
+/** The numbers of a measuring window, from one moment to another, in seconds. */
+export function summarise(numbers: Numbers, from: number, until: number): Summary {
+  const windowSeconds = until - from;
   const queue = numbers.queues[0];
   const rates = numbers.flows.map((flow) => (flow.bytes_delivered * 8) / windowSeconds);
   const total = (select: (flow: FlowNumbers) => number, of = numbers.flows): number =>
     of.reduce((sum, flow) => sum + select(flow), 0);
   const bytes = total((flow) => flow.bytes_delivered);
   const groups = [...new Set(numbers.flows.map((flow) => flow.flow_group))].map((name): GroupSummary => {
-    const flows = numbers.flows.filter((flow) => flow.flow_group === name);
+    const places = new Set(numbers.flows.flatMap((flow, place) => (flow.flow_group === name ? [place] : [])));
+    const flows = numbers.flows.filter((_, place) => places.has(place));
     const [delivered, sent, lost] = [
       total((flow) => flow.bytes_delivered, flows),
       total((flow) => flow.segments_sent, flows),
@@ -79,6 +121,7 @@ export function summarise(numbers: Numbers, windowSeconds: number): Summary {
       flows: flows.length,
       lost,
       lossRatio: sent ? lost / sent : null,
+      transfers: completion(numbers.transfers, places, from),
     };
   });
   return {

@@ -5,7 +5,17 @@ import { type Algorithm, type Catalogue, find, isRateBased, type Limit, type Par
 import { FRAME, KEYS, type Keys, LIMIT, MOST_FLOWS, MOST_GROUPS, nameOf, WIFI } from "./keys";
 import { lineOf, type Place } from "./lines";
 import { delayOf, type Link, type Links, nodesOf } from "./links";
-import { type Aggregation, type Change, flowCount, freeName, type Group, type Host, isName, type Setting } from "./setting";
+import {
+  type Aggregation,
+  type Arrivals,
+  type Change,
+  flowCount,
+  freeName,
+  type Group,
+  type Host,
+  isName,
+  type Setting,
+} from "./setting";
 import { type Cell, type Choice, Sweep } from "./sweep";
 import { DURATION, format, readValue, Wrong } from "./units";
 
@@ -294,7 +304,7 @@ class Reader {
 
   private group(table: Table, place: Place, of: Setting, taken: string[]): Group {
     type Plain = Pick<Group, "from" | "count" | "start" | "start_within" | "stop" | "size"> & { group: string | null };
-    const plain = this.keys<Plain>(table, place, KEYS.flows, "to", "tcp", "stack");
+    const plain = this.keys<Plain>(table, place, KEYS.flows, "to", "tcp", "stack", "arrivals");
     const { from, start, stop } = plain;
     const wrong = (key: string, what: string): never => this.wrong([...place, key], what);
     const to = of.links ? String(table["to"]) : null;
@@ -320,9 +330,23 @@ class Reader {
     const control = this.control(table["tcp"], [...place, "tcp"]);
     const { one_way: isOneWay } = find(this.known.congestion_controls, control.tcp.name) ?? {};
     if (isOneWay && "stack" in table) wrong("stack", `${control.tcp.name} has no stack, because it only sends.`);
-    const read = { ...plain, to, group, ...control, stack };
+    const arrivals = "arrivals" in table ? this.arrivals(table, place, control.tcp.name) : null;
+    const read = { ...plain, to, group, ...control, stack, arrivals };
     if (of.links && delayOf(of, of.links, read) === null) wrong("to", `there is no way from "${from}" to "${to}".`);
     return read;
+  }
+
+  private arrivals(table: Table, place: Place, control: string): Arrivals {
+    const at = [...place, "arrivals"];
+    const found = this.keys<Arrivals>(this.table(table["arrivals"], at), at, KEYS.arrivals);
+    const wrong = (key: string, what: string): never => this.wrong([...place, key], what);
+    if (!["poisson", "deterministic"].includes(found.process)) wrong("arrivals", 'process is "poisson" or "deterministic" here.');
+    if ((found.load === null) === (found.rate === null)) wrong("arrivals", 'give either "load" or "rate".');
+    for (const key of ["count", "start_within"]) if (key in table) wrong(key, "flows arrive by themselves.");
+    if (table["size"] === undefined) wrong("arrivals", 'give "size" as well.');
+    const entry = find(this.known.congestion_controls, control);
+    if (entry && isRateBased(entry)) wrong("arrivals", `${control} opens no connection.`);
+    return found;
   }
 
   private control(given: unknown, place: Place): Pick<Group, "tcp" | "slow_start"> {

@@ -91,7 +91,8 @@ export function toTable(
     network,
     flows: of.groups.map((each) => ({
       to: each.to ?? of.receiver.name,
-      ...keys(each, KEYS.flows.taken),
+      ...keys(each.arrivals ? { ...each, count: null } : each, KEYS.flows.taken),
+      ...(each.arrivals ? { arrivals: keys(each.arrivals, KEYS.arrivals.taken) } : {}),
       tcp: tcp(each),
       ...(Object.keys(each.stack).length ? { stack: set(each.stack, known.stack_settings) } : {}),
     })),

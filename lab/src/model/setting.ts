@@ -30,6 +30,15 @@ export interface Group {
   stop: number | null;
   /** Bytes of data that each flow sends; null: without end. */
   size: number | null;
+  /** Connections arrive by themselves, each with so many bytes; null: there are as many flows as `count` says. */
+  arrivals: Arrivals | null;
+}
+
+/** How connections arrive: by a part of the bottleneck's rate, or a second. One of them is null. */
+export interface Arrivals {
+  process: "poisson" | "deterministic";
+  load: number | null;
+  rate: number | null;
 }
 
 /** What the bottleneck is from a moment on, in both directions; null stays as it is. */
@@ -111,6 +120,7 @@ export function path(group: string, control: string, count: number, roundTrip: n
     start_within: null,
     stop: null,
     size: null,
+    arrivals: null,
     ...more,
     roundTrip,
   };
@@ -156,7 +166,12 @@ export function completed(of: State): State {
           ...each,
           links: each.links ?? null,
           bottleneck: { ...usual.bottleneck, ...each.bottleneck },
-          groups: each.groups.map((group) => ({ ...group, size: group?.size ?? null, to: group?.to ?? null })),
+          groups: each.groups.map((group) => ({
+            ...group,
+            size: group?.size ?? null,
+            arrivals: group?.arrivals ?? null,
+            to: group?.to ?? null,
+          })),
         }
       : each;
   return { ...of, a: whole(of.a), b: of.b && whole(of.b) };
@@ -226,5 +241,6 @@ const START_SHARE = 10;
 /** Within which time the flows of a group start. */
 export function startWithin(of: Setting, each: Group): number {
   if (each.start_within !== null) return each.start_within;
+  if (each.arrivals !== null) return 0;
   return each.start === null ? Math.min(START_WITHIN, Math.floor((each.stop ?? of.duration) / START_SHARE)) : 0;
 }

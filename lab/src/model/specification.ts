@@ -113,7 +113,7 @@ export function specify(of: Setting, known: Catalogue, own: readonly Own[], decl
     start: each.start ?? 0,
     start_within: startWithin(of, each),
     stop: each.stop,
-    size: each.size,
+    ...sizeOf(each),
     source: sourceOf(of, each, known, own, declared, stacks, plugins),
   }));
   return {
@@ -132,6 +132,15 @@ export function specify(of: Setting, known: Catalogue, own: readonly Own[], decl
     probe: { queue_statistics: true, ...intervals(of) },
     ...(plugins.length ? { plugins } : {}),
   };
+}
+
+/** How much the flows of a group send, and when they arrive if they do so by themselves. */
+function sizeOf({ size, arrivals }: Group): Json {
+  if (!arrivals) return { size };
+  const intensity = arrivals.load !== null ? { load: arrivals.load } : { rate: arrivals.rate };
+  // By equal times the first arrives after one of them.
+  const process = arrivals.process === "poisson" ? { poisson: intensity } : { deterministic: { every: intensity, phase: 1 } };
+  return { size: null, arrivals: { process, sizes: { fixed: size } } };
 }
 
 function sourceOf(

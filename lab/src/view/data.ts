@@ -14,6 +14,10 @@ export const SEGMENT = 1448;
 
 export type Line = (number | null)[];
 
+function put(line: (number | null)[] | undefined, at: number, value: number): void {
+  if (line) line[at] = value;
+}
+
 export interface Shares {
   times: number[];
   /** Mbit/s of each band. */
@@ -73,19 +77,26 @@ export class Data {
     const flow = samples["flow_series.flow"];
     const cwnd = samples["flow_series.cwnd"];
     const received = samples["flow_series.bytes_received"];
+    const { [`delivered.time`]: moments, [`delivered.flow`]: others, [`delivered.bytes`]: bytes } = samples;
+    const places = this.placesOf(time, moments);
     for (let row = 0; time && flow && cwnd && received && row < time.length; row += 1) {
-      const moment = time[row] ?? 0;
-      if (this.flowTimes[this.flowTimes.length - 1] !== moment) {
-        this.flowTimes.push(moment);
-        for (const line of this.cwnd) line.push(null);
-        for (const line of this.received) line.push(null);
-      }
-      const at = this.flowTimes.length - 1;
-      const index = flow[row] ?? 0;
-      const lines = [this.cwnd[index], this.received[index]];
-      if (lines[0]) lines[0][at] = (cwnd[row] ?? 0) / SEGMENT;
-      if (lines[1]) lines[1][at] = received[row] ?? 0;
+      const [at, index] = [places.get(time[row] ?? 0) ?? 0, flow[row] ?? 0];
+      put(this.cwnd[index], at, (cwnd[row] ?? 0) / SEGMENT);
+      put(this.received[index], at, received[row] ?? 0);
     }
+    // Of flows without a window, such as a call's or those that arrive.
+    for (let row = 0; moments && others && bytes && row < moments.length; row += 1) {
+      put(this.received[others[row] ?? 0], places.get(moments[row] ?? 0) ?? 0, bytes[row] ?? 0);
+    }
+  }
+
+  /** Makes room for the moments of new samples, which follow those there are. */
+  private placesOf(...columns: (ArrayLike<number> | undefined)[]): Map<number, number> {
+    const moments = [...new Set(columns.flatMap((column) => Array.from(column ?? [])))].sort((a, b) => a - b);
+    const first = this.flowTimes.length;
+    this.flowTimes.push(...moments);
+    for (const line of [...this.cwnd, ...this.received]) for (const _ of moments) line.push(null);
+    return new Map(moments.map((moment, place) => [moment, first + place]));
   }
 
   /** What was received of each flow, or each group if there are many, over time: also above a gap, so that a repair is no peak. */
@@ -100,7 +111,7 @@ export class Data {
     for (let at = stride; at < count; at += stride) {
       const span = (this.flowTimes[at] ?? 0) - (this.flowTimes[at - stride] ?? 0);
       times.push(this.flowTimes[at] ?? 0);
-      // Sources that only send are not sampled.
+      // A flow that is not sampled has nothing to be shown.
       for (const band of bands) band.rates.push(null);
       this.received.forEach((line, flow) => {
         if (line[at] === null) return;

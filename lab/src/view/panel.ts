@@ -42,6 +42,9 @@ const CLASSES: Record<string, string> = {
   scheduler: "schedulers",
 };
 
+/** Bytes of a transfer that arrives, where nothing else was said. */
+const USUAL_SIZE = 50_000;
+
 /** Values, each with its text, under no heading. */
 function plain(options: readonly (readonly [value: string, text: string])[]): Options[] {
   return [{ heading: "", options: options.map(([value, text]) => ({ value, text })) }];
@@ -251,6 +254,38 @@ function timesOf(of: Setting, each: Group, host: PanelHost): HTMLElement[] {
   );
 }
 
+/** How much each flow sends, and whether flows arrive by themselves. */
+function amountsOf(each: Group, host: PanelHost): HTMLElement[] {
+  const { arrivals } = each;
+  const size = textField("Data of each flow", each.size === null ? "without end" : format(each.size, SIZE), (text) => {
+    const value = ["", "without end"].includes(text.trim()) ? null : parse(text, SIZE);
+    if (value !== null && (value < 1 || value > 1e12)) throw new Wrong("from 1 B to 1 TB");
+    if (value === null && arrivals) throw new Wrong("flows that arrive by themselves end");
+    each.size = value;
+    host.changed();
+  });
+  const every = arrivals?.load != null ? `load ${arrivals.load * 100} %` : arrivals ? `${arrivals.rate} a second` : "no";
+  const hint = 'no, or at random times: "5 a second", or "load 20 %" of the bottleneck';
+  const arrive = textField(
+    "Flows arrive by themselves",
+    every,
+    (text) => {
+      const [, load] = /^load\s+([\d.]+)\s*%$/.exec(text.trim()) ?? [];
+      const [, rate] = /^([\d.]+)\s*(?:a second|\/\s*s)$/.exec(text.trim()) ?? [];
+      if (["", "no"].includes(text.trim())) each.arrivals = null;
+      else if (load !== undefined && Number(load) >= 0.1 && Number(load) <= 1000)
+        each.arrivals = { process: "poisson", load: Number(load) / 100, rate: null };
+      else if (rate !== undefined && Number(rate) >= 0.001 && Number(rate) <= 10_000)
+        each.arrivals = { process: "poisson", load: null, rate: Number(rate) };
+      else throw new Wrong(`write ${hint}`);
+      if (each.arrivals) Object.assign(each, { count: 1, start_within: null, size: each.size ?? USUAL_SIZE });
+      host.rebuilt();
+    },
+    hint,
+  );
+  return [size, arrive];
+}
+
 function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLElement {
   const control = host.controlOf(each);
   const profile = find(host.catalogue.profiles, of.profile);
@@ -273,7 +308,7 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
   };
   const takeControl = (name: string): void => {
     each.tcp = { name, parameters: {} };
-    if (isRateBased(host.controlOf(each))) each.slow_start = null;
+    if (isRateBased(host.controlOf(each))) Object.assign(each, { slow_start: null, size: null, arrivals: null });
     if (host.controlOf(each).one_way) each.stack = {};
     host.rebuilt();
   };
@@ -304,7 +339,7 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
     h(
       "div",
       { class: "pair" },
-      countField("Flows", each.count, 1, MOST_FLOWS, takeCount),
+      each.arrivals ? h("p", { class: "doc" }, "as many as arrive") : countField("Flows", each.count, 1, MOST_FLOWS, takeCount),
       choiceField("Congestion control", each.tcp.name, controls(host), takeControl),
     ),
     sender
@@ -314,9 +349,10 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
     h(
       "details",
       {},
-      h("summary", {}, "Name, times, slow start, ECN"),
+      h("summary", {}, "Name, times, amounts, slow start, ECN"),
       textField("Name", each.group, takeName),
       ...timesOf(of, each, host),
+      ...(isRateBased(control) ? [] : amountsOf(each, host)),
       !isRateBased(control) && choiceField("Slow start", each.slow_start ?? "", slowStarts, takeSlowStart),
       !control.one_way && choiceField("ECN", String(each.stack["ecn"] ?? ""), ECN, takeEcn),
     ),

@@ -132,7 +132,13 @@ export class Stage {
       this.host(left, y, colours[index] ?? "", narrow);
       context.textAlign = "right";
       const [at, room] = [left - 12, left - 14];
-      this.fitted("--ink", each.count > 1 ? `${each.count} × ${each.tcp.name}` : each.tcp.name, at, y - (narrow ? 5 : 7), room);
+      this.fitted(
+        "--ink",
+        each.arrivals ? `… × ${each.tcp.name}` : each.count > 1 ? `${each.count} × ${each.tcp.name}` : each.tcp.name,
+        at,
+        y - (narrow ? 5 : 7),
+        room,
+      );
       this.fitted("--muted", approximate(roundTrip(setting, each), DURATION), at, y + (narrow ? 6 : 8), room);
     });
     // The bottleneck is as thin as it is slow.

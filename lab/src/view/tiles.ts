@@ -124,6 +124,8 @@ interface Column {
   title: string;
   hint: string;
   value: (of: GroupSummary, packets: GroupPackets | undefined) => string | null;
+  /** Whether it is left out if no group has it. */
+  isOptional?: boolean;
 }
 
 const COLUMNS: Column[] = [
@@ -141,6 +143,24 @@ const COLUMNS: Column[] = [
   },
   { title: "goodput", hint: "Payload delivered to the receiver", value: ({ goodput }) => rate(goodput) },
   { title: "share", hint: "Of the goodput of all groups", value: ({ share }) => percent(share) },
+  {
+    title: "transfers",
+    hint: "Transfers that were completed in the measuring window",
+    value: ({ transfers }) => (transfers ? round(transfers.count, 0) : null),
+    isOptional: true,
+  },
+  {
+    title: "mean time",
+    hint: "From a transfer's SYN to the acknowledgement of its last byte",
+    value: ({ transfers }) => seconds(transfers?.mean),
+    isOptional: true,
+  },
+  {
+    title: "p95 time",
+    hint: "95 of 100 transfers took no longer",
+    value: ({ transfers }) => seconds(transfers?.p95),
+    isOptional: true,
+  },
 ];
 
 function seconds(value: number | null | undefined): string | null {
@@ -150,6 +170,9 @@ function seconds(value: number | null | undefined): string | null {
 /** The numbers of each group, and how the goodput is shared between them, as a bar. */
 export function byGroup(of: Data, side: string, two: boolean): HTMLElement {
   const groups = of.summary?.groups ?? [];
+  const columns = COLUMNS.filter(
+    ({ isOptional, value }) => !isOptional || groups.some((each) => value(each, undefined) !== null),
+  );
   const colours = groupColours(of.setting);
   const parts = groups.map((each, index) => {
     const element = h("span", { class: "part" });
@@ -159,7 +182,7 @@ export function byGroup(of: Data, side: string, two: boolean): HTMLElement {
   });
   const rows = groups.map((each, index) => {
     const packets = of.groups?.find((one) => one.name === each.name);
-    const cells = COLUMNS.map(({ title, value }) => h("td", { "data-number": title }, value(each, packets) ?? "–"));
+    const cells = columns.map(({ title, value }) => h("td", { "data-number": title }, value(each, packets) ?? "–"));
     return h(
       "tr",
       { "data-group": each.name },
@@ -167,7 +190,7 @@ export function byGroup(of: Data, side: string, two: boolean): HTMLElement {
       ...cells,
     );
   });
-  const heads = COLUMNS.map(({ title, hint }) => h("th", { scope: "col", title: hint }, title));
+  const heads = columns.map(({ title, hint }) => h("th", { scope: "col", title: hint }, title));
   return h(
     "div",
     { class: `groups frame-${side.toLowerCase()}`, "data-side": side },
