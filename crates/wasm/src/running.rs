@@ -106,7 +106,11 @@ pub extern "C" fn samples() -> u32 {
             let mut names = Vec::new();
             let of_states = named(&run.specification, states, &mut names);
             let mut columns = Columns::new(json!({ "names": names, "red": red(&run.specification) }));
-            columns.add("queue_series", QUEUE_SERIES, &link_rows(&run.specification, queues));
+            let of_link =
+                |link: Option<usize>| queues.iter().filter(|each| Some(each.link) == link).copied().collect::<Vec<_>>();
+            let mut queued = queued(&run.specification);
+            columns.add("queue_series", QUEUE_SERIES, &link_rows(&run.specification, &of_link(queued.next())));
+            columns.add("queue_back", QUEUE_SERIES, &link_rows(&run.specification, &of_link(queued.next())));
             columns.add("flow_series", FLOW_SERIES, flows);
             columns.numbers("state.time", of_states.iter().map(|(sample, ..)| sample.time.seconds()));
             columns.indices("state.flow", of_states.iter().map(|(_, flow, _)| *flow));
@@ -126,6 +130,12 @@ pub extern "C" fn samples() -> u32 {
     )
 }
 
+/// The links that have a queue: the bottleneck, and then the way back, if that has one.
+fn queued(specification: &Specification) -> impl Iterator<Item = usize> {
+    let links = specification.links.iter().enumerate();
+    links.filter(|(_, link)| link.queue.is_some()).map(|(index, _)| index)
+}
+
 /// What stands in place of a flow's number where a value is of the bottleneck's discipline.
 const BOTTLENECK: u32 = u32::MAX;
 
@@ -135,7 +145,7 @@ fn named<'a>(
     states: &'a [StateSample],
     names: &mut Vec<&'a str>,
 ) -> Vec<(&'a StateSample, u32, u32)> {
-    let bottleneck = specification.links.iter().position(|link| link.queue.is_some());
+    let bottleneck = queued(specification).next();
     let of = |sample: &'a StateSample| {
         let flow = match sample.whose {
             Whose::Flow(flow) => flow as u32,
@@ -165,8 +175,7 @@ fn red(specification: &Specification) -> Value {
 #[unsafe(no_mangle)]
 pub extern "C" fn finish() -> u32 {
     let run = with_run(|run| {
-        let link = run.specification.links.iter().position(|link| link.queue.is_some());
-        run.sojourns = link.map(|link| run.simulation.sojourns(link)).unwrap_or_default();
+        run.sojourns = queued(&run.specification).next().map(|link| run.simulation.sojourns(link)).unwrap_or_default();
         Ok(())
     });
     let run = run.and_then(|()| RUN.take().ok_or_else(|| "no run is under way".to_owned()));

@@ -1,7 +1,7 @@
 // The queues of a discipline that has several: which one a packet waits in.
 
 import type { Packets } from "../engine/protocol";
-import { flowCount, type Setting } from "./setting";
+import { flowCount, isUpward, type Setting } from "./setting";
 
 export interface Queues {
   names: string[];
@@ -15,17 +15,18 @@ const BY_FLOW = new Set(["fq_codel", "fq_pie", "sfq", "drr", "cake"]);
 const MOST_DRAWN = 48;
 
 /** Null if the discipline has one queue for all. */
-export function queuesOf({ bottleneck, groups, senders, ...rest }: Setting, packets: Packets): Queues | null {
+export function queuesOf(of: Setting, packets: Packets): Queues | null {
+  const { bottleneck, groups, senders } = of;
   const { name, parameters } = bottleneck.queue;
   const { flow, l4s } = packets;
   if (name === "dualpi2") return { names: ["L4S", "Classic"], of: (row) => (l4s[row] ? 0 : 1) };
   if (!BY_FLOW.has(name) || parameters["isolation"] === "dst_host") return null;
   const places = groups.flatMap((each, place) => new Array<number>(each.count).fill(place));
   if (parameters["isolation"] === "src_host") {
-    const hosts = groups.map((each) => senders.findIndex((host) => host.name === each.from));
+    const hosts = groups.map((each) => senders.findIndex((host) => host.name === (isUpward(of, each) ? each.to : each.from)));
     return { names: senders.map((host) => host.name), of: (row) => hosts[places[flow[row] ?? 0] ?? 0] ?? 0 };
   }
-  if (flowCount({ bottleneck, groups, senders, ...rest }) > MOST_DRAWN)
+  if (flowCount(of) > MOST_DRAWN)
     return groups.length > 1 ? { names: groups.map((each) => each.group), of: (row) => places[flow[row] ?? 0] ?? 0 } : null;
   const names = groups.flatMap((each) =>
     Array.from({ length: each.count }, (_, index) => (each.count > 1 ? `${each.group} ${index + 1}` : each.group)),

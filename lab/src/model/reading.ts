@@ -264,10 +264,17 @@ class Reader {
       queue: chosen,
       limit: other as Limit,
       policer: policer === null ? null : this.keys(policer, [...place, "impairments", "policer"], KEYS.policer),
-      reverse: this.keys<{ rate: number | null }>(table["reverse"] ?? {}, [...place, "reverse"], KEYS.reverse).rate,
+      reverse: this.keys<{ rate: number | null }>(table["reverse"] ?? {}, [...place, "reverse"], KEYS.reverse, "queue").rate,
+      reverse_queue: this.reverseQueue(table["reverse"], [...place, "reverse", "queue"]),
       changes: "changes" in table ? this.changes(table["changes"], [...place, "changes"]) : [],
       aggregation: "aggregation" in table ? this.aggregation(table["aggregation"], [...place, "aggregation"]) : null,
     };
+  }
+
+  private reverseQueue(given: unknown, place: Place): Setting["bottleneck"]["reverse_queue"] {
+    if (!isTable(given) || !("queue" in given)) return null;
+    const { chosen, other } = this.choice(given["queue"], place, "queue discipline", this.known.queues, LIMIT);
+    return { queue: chosen, limit: other as Limit };
   }
 
   private changes(given: unknown, place: Place): Change[] {
@@ -307,14 +314,17 @@ class Reader {
     const plain = this.keys<Plain>(table, place, KEYS.flows, "to", "tcp", "stack", "arrivals");
     const { from, start, stop } = plain;
     const wrong = (key: string, what: string): never => this.wrong([...place, key], what);
-    const to = of.links ? String(table["to"]) : null;
+    const isUpward = !of.links && from === of.receiver.name;
+    const to = of.links || isUpward ? String(table["to"]) : null;
     if (of.links) {
       const nodes = nodesOf(of.links);
       if (!nodes.includes(from)) wrong("from", `there is no node called "${from}".`);
       if (to === null || !nodes.includes(to)) wrong("to", `there is no node called "${to}".`);
     } else {
-      if (!of.senders.some((host) => host.name === from)) wrong("from", `there is no sender called "${from}".`);
-      if (table["to"] !== of.receiver.name) wrong("to", `flows of the page go to the receiver, "${of.receiver.name}".`);
+      const [host, key] = isUpward ? [to, "to"] : [from, "from"];
+      if (!of.senders.some((each) => each.name === host)) wrong(key, `there is no sender called "${host}".`);
+      if (!isUpward && table["to"] !== of.receiver.name)
+        wrong("to", `flows of the page go to the receiver, "${of.receiver.name}", or from it.`);
     }
     const ends = `${from}-${to ?? of.receiver.name}`;
     const group = plain.group ?? freeName(ends, [...taken, ...of.groups.map((each) => each.group)]);

@@ -50,7 +50,7 @@ export function toTable(
       ),
     };
   };
-  const { policer, reverse, changes, aggregation } = of.bottleneck;
+  const { policer, reverse, reverse_queue: back, changes, aggregation } = of.bottleneck;
   const queue = ({ name, parameters }: Choice, limit: Limit): Table => ({
     name,
     ...keys({ limit }, [LIMIT]),
@@ -60,7 +60,14 @@ export function toTable(
     ...keys(of.bottleneck, KEYS.bottleneck.taken),
     queue: queue(of.bottleneck.queue, of.bottleneck.limit),
     ...(policer ? { impairments: { policer: keys(policer, KEYS.policer.taken) } } : {}),
-    ...(reverse === null ? {} : { reverse: keys({ rate: reverse }, KEYS.reverse.taken) }),
+    ...(reverse === null && back === null
+      ? {}
+      : {
+          reverse: {
+            ...keys({ rate: reverse }, KEYS.reverse.taken),
+            ...(back ? { queue: queue(back.queue, back.limit) } : {}),
+          },
+        }),
     ...(changes.length ? { changes: changes.map((each) => keys(each, KEYS.change.taken)) } : {}),
     ...(aggregation
       ? {

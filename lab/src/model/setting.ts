@@ -76,6 +76,8 @@ export interface Setting {
     policer: { rate: number; burst: number } | null;
     /** The rate of the way back; null: the same. */
     reverse: number | null;
+    /** The queue of the way back; null: an unlimited FIFO, which is not measured. */
+    reverse_queue: { queue: Choice; limit: Limit } | null;
     changes: Change[];
     aggregation: Aggregation | null;
   };
@@ -144,6 +146,7 @@ export function setting(paths: Path[], bottleneck: Partial<Setting["bottleneck"]
       loss: 0,
       policer: null,
       reverse: null,
+      reverse_queue: null,
       changes: [],
       aggregation: null,
       ...bottleneck,
@@ -177,9 +180,15 @@ export function completed(of: State): State {
   return { ...of, a: whole(of.a), b: of.b && whole(of.b) };
 }
 
-/** The host of a group's senders. */
+/** Whether data of a dumbbell go from the receiver to one of the hosts that usually send. */
+export function isUpward({ links, receiver }: Pick<Setting, "links" | "receiver">, { from }: Pick<Group, "from">): boolean {
+  return links === null && from === receiver.name;
+}
+
+/** The host of a group of flows, at the end that is not the receiver's. */
 export function senderOf(of: Setting, each: Group): Host {
-  const found = of.senders.find((host) => host.name === each.from);
+  const name = isUpward(of, each) ? each.to : each.from;
+  const found = of.senders.find((host) => host.name === name);
   if (!found) throw new Error(`there is no sender called "${each.from}"`);
   return found;
 }

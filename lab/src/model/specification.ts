@@ -43,6 +43,7 @@ export function controlOf(each: Group, known: Catalogue, own: readonly Own[], de
 
 export function specify(of: Setting, known: Catalogue, own: readonly Own[], declared: Declared): Specification {
   const centre = of.bottleneck;
+  const back = centre.reverse_queue;
   const queueOf = ({ name, parameters }: Choice, limit: Limit): Json => {
     const discipline = find(known.queues, name);
     if (!discipline) throw new Wrong(`there is no queue discipline called "${name}"`);
@@ -79,6 +80,7 @@ export function specify(of: Setting, known: Catalogue, own: readonly Own[], decl
     },
     {
       ...link(to, from, centre.reverse ?? centre.rate, centre.delay),
+      queue: back && queueOf(back.queue, back.limit),
       // A rate of its own is not that which changes; nor are losses.
       changes: centre.changes
         .map((each) => ({ ...each, rate: centre.reverse === null ? each.rate : null, loss: null }))

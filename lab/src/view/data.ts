@@ -28,6 +28,8 @@ export class Data {
   readonly setting: Setting;
   readonly times: number[] = [];
   readonly queue: number[] = [];
+  /** Of the way back, at the same times; empty if that has no queue. */
+  readonly queueBack: number[] = [];
   readonly flowTimes: number[] = [];
   readonly cwnd: Line[] = [];
   readonly received: Line[] = [];
@@ -73,6 +75,7 @@ export class Data {
       this.times.push(times[row] ?? 0);
       this.queue.push(packets[row] ?? 0);
     }
+    if (this.setting.bottleneck.reverse_queue) for (const each of samples["queue_back.packets"] ?? []) this.queueBack.push(each);
     const time = samples["flow_series.time"];
     const flow = samples["flow_series.flow"];
     const cwnd = samples["flow_series.cwnd"];

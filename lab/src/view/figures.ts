@@ -4,6 +4,7 @@ import { type Algorithm, type Catalogue, find } from "../model/catalogue";
 import { TIMES } from "../model/groups";
 import type { Named, Series } from "../model/inside";
 import { kindOf, ownBdp, phasesOf, readSeries, unitOf, valuesOf } from "../model/readings";
+import { isUpward } from "../model/setting";
 import { colourAt, flowColours, groupColours, nameAlgorithms } from "./colours";
 import { type Data, SEGMENT } from "./data";
 import { look } from "./dom";
@@ -175,9 +176,14 @@ export const FIGURES: Figure[] = [
       const band = data.seeds?.band(data.times);
       return {
         ...overTime(data, this),
-        top: topOf(sides, (of) => Math.max(greatest([of.queue]), greatest(of.seeds ? [of.seeds.high] : []))),
+        top: topOf(sides, (of) => greatest([of.queue, of.queueBack, of.seeds?.high ?? []])),
         xs: data.times,
-        lines: [{ name: "queued", colour: ink, values: data.queue, width: 1.25, fill: look("--soft") }],
+        lines: [
+          { name: "queued", colour: ink, values: data.queue, width: 1.25, fill: look("--soft") },
+          ...(data.queueBack.length
+            ? [{ name: "on the way back", colour: colourAt(1), values: data.queueBack, width: 1.25, dash: [6, 3] }]
+            : []),
+        ],
         ...(band ? { band: { ...band, colour: colourAt(0) } } : {}),
       };
     },
@@ -194,7 +200,10 @@ export const FIGURES: Figure[] = [
       const [flows, groups] = [flowColours(data.setting), groupColours(data.setting)];
       return {
         ...overTime(data, this),
-        top: topOf(sides, (of) => of.setting.bottleneck.rate / 1e6),
+        top: topOf(sides, ({ setting }) => {
+          const { rate, reverse } = setting.bottleneck;
+          return (rate + (setting.groups.some((each) => isUpward(setting, each)) ? (reverse ?? rate) : 0)) / 1e6;
+        }),
         xs: times,
         isStacked: true,
         lines: bands.map((band) => ({
@@ -291,13 +300,19 @@ function distributions(data: Data, side: Side, two: boolean): Drawn[] {
   const dash = side === "B" ? { dash: B_DASH } : {};
   const percent = (shares: readonly number[]): number[] => shares.map((share) => 100 * share);
   if (data.groups)
-    return data.groups.map((each, index) => ({
-      name: `${prefix}${each.name}`,
-      colour: colours[index] ?? "",
-      values: percent(each.within),
-      width: 2,
-      ...dash,
-    }));
+    return data.groups.flatMap((each, index) =>
+      isUpward(data.setting, data.setting.groups[index] ?? { from: "" })
+        ? []
+        : [
+            {
+              name: `${prefix}${each.name}`,
+              colour: colours[index] ?? "",
+              values: percent(each.within),
+              width: 2,
+              ...dash,
+            },
+          ],
+    );
   const within = data.within();
   return within ? [{ name: `${prefix}all packets`, colour: look("--ink"), values: percent(within), width: 2, ...dash }] : [];
 }

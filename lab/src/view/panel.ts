@@ -11,7 +11,7 @@ import {
   type Values,
 } from "../model/catalogue";
 import { DURATIONS, MOST_FLOWS, MOST_GROUPS, RATES } from "../model/keys";
-import { chosen, freeName, type Group, isName, type Own, roundTrip, type Setting, senderOf } from "../model/setting";
+import { chosen, freeName, type Group, isName, isUpward, type Own, roundTrip, type Setting, senderOf } from "../model/setting";
 import {
   allowed,
   approximate,
@@ -163,7 +163,7 @@ function bottleneck(of: Setting, host: PanelHost): HTMLElement {
     choiceField("Queue discipline", centre.queue.name, byClass(host.catalogue.queues), takeQueue),
     discipline ? parameters(discipline, centre.queue.parameters, defaults(discipline.parameters), host) : null,
     ecn,
-    h("details", {}, h("summary", {}, "Loss and policer"), loss, policer),
+    h("details", {}, h("summary", {}, "Loss, policer, way back"), loss, policer, ...wayBack(of, host)),
   );
 }
 
@@ -206,6 +206,25 @@ function addSender(of: Setting, like: Group): string {
   return name;
 }
 
+/** The queue of the way back, and how much it holds. */
+function wayBack(of: Setting, host: PanelHost): HTMLElement[] {
+  const centre = of.bottleneck;
+  const back = centre.reverse_queue;
+  const disciplines = [...plain([["", "no limit, not measured"]]), ...byClass(host.catalogue.queues)];
+  const take = (name: string): void => {
+    const found = find(host.catalogue.queues, name);
+    centre.reverse_queue = found ? { queue: chosen(found, of), limit: back?.limit ?? { packets: 100 } } : null;
+    host.rebuilt();
+  };
+  const queue = choiceField("Queue of the way back", back?.queue.name ?? "", disciplines, take);
+  if (!back) return [queue];
+  const limit = textField("Its buffer", back.limit === null ? "none" : formatLimit(back.limit), (text) => {
+    back.limit = text.trim() === "none" ? null : parseLength(text, "limit");
+    host.changed();
+  });
+  return [queue, limit];
+}
+
 function flows(of: Setting, host: PanelHost): HTMLElement {
   const groups = of.groups.map((each, index) => group(of, each, index, host));
   const addFlows = (): void => {
@@ -216,7 +235,7 @@ function flows(of: Setting, host: PanelHost): HTMLElement {
       "flows",
       of.groups.map((each) => each.group),
     );
-    of.groups.push({ ...structuredClone(last), group: name, from: sender, count: 1 });
+    of.groups.push({ ...structuredClone(last), group: name, from: sender, to: of.links ? last.to : null, count: 1 });
     host.rebuilt();
   };
   const add = button("Add flows", addFlows, { disabled: of.groups.length >= MOST_GROUPS });
@@ -255,14 +274,14 @@ function timesOf(of: Setting, each: Group, host: PanelHost): HTMLElement[] {
 }
 
 /** How much each flow sends, and whether flows arrive by themselves. */
-function amountsOf(each: Group, host: PanelHost): HTMLElement[] {
+function amountsOf(of: Setting, each: Group, { changed: run, rebuilt: changed }: PanelHost): HTMLElement[] {
   const { arrivals } = each;
   const size = textField("Data of each flow", each.size === null ? "without end" : format(each.size, SIZE), (text) => {
     const value = ["", "without end"].includes(text.trim()) ? null : parse(text, SIZE);
     if (value !== null && (value < 1 || value > 1e12)) throw new Wrong("from 1 B to 1 TB");
     if (value === null && arrivals) throw new Wrong("flows that arrive by themselves end");
     each.size = value;
-    host.changed();
+    run();
   });
   const every = arrivals?.load != null ? `load ${arrivals.load * 100} %` : arrivals ? `${arrivals.rate} a second` : "no";
   const hint = 'no, or at random times: "5 a second", or "load 20 %" of the bottleneck';
@@ -279,11 +298,16 @@ function amountsOf(each: Group, host: PanelHost): HTMLElement[] {
         each.arrivals = { process: "poisson", load: null, rate: Number(rate) };
       else throw new Wrong(`write ${hint}`);
       if (each.arrivals) Object.assign(each, { count: 1, start_within: null, size: each.size ?? USUAL_SIZE });
-      host.rebuilt();
+      changed();
     },
     hint,
   );
-  return [size, arrive];
+  const upward = tickField("Upload: data go from the receiver to this host", isUpward(of, each), () => {
+    const host = senderOf(of, each).name;
+    Object.assign(each, isUpward(of, each) ? { from: host, to: null } : { from: of.receiver.name, to: host });
+    changed();
+  });
+  return of.links ? [size, arrive] : [size, arrive, upward];
 }
 
 function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLElement {
@@ -295,7 +319,7 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
   const fixed = 2 * (of.bottleneck.delay + of.receiver.delay);
   const removeFlows = (): void => {
     of.groups.splice(index, 1);
-    of.senders = of.senders.filter((one) => of.groups.some((other) => other.from === one.name));
+    of.senders = of.senders.filter((one) => of.groups.some((other) => senderOf(of, other) === one));
     host.rebuilt();
   };
   const about = { class: "quiet", "aria-label": `Remove the flows ${each.group}`, disabled: of.groups.length === 1 };
@@ -352,7 +376,7 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
       h("summary", {}, "Name, times, amounts, slow start, ECN"),
       textField("Name", each.group, takeName),
       ...timesOf(of, each, host),
-      ...(isRateBased(control) ? [] : amountsOf(each, host)),
+      ...(isRateBased(control) ? [] : amountsOf(of, each, host)),
       !isRateBased(control) && choiceField("Slow start", each.slow_start ?? "", slowStarts, takeSlowStart),
       !control.one_way && choiceField("ECN", String(each.stack["ecn"] ?? ""), ECN, takeEcn),
     ),

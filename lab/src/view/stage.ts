@@ -5,7 +5,7 @@ import { FATES, type Packets } from "../engine/protocol";
 import { passes } from "../model/links";
 import { deepest, type Queues, queuesOf } from "../model/queues";
 import { readAt } from "../model/readings";
-import { rateAt, roundTrip, type Setting } from "../model/setting";
+import { isUpward, rateAt, roundTrip, type Setting } from "../model/setting";
 import { approximate, DURATION, formatLimit, RATE } from "../model/units";
 import { flowColours, groupColours } from "./colours";
 import type { Data } from "./data";
@@ -17,6 +17,8 @@ const TRAVEL = 0.55;
 const FALL = 0.7;
 /** Packets drawn on a link at once; of more, some. */
 const MOST_MOVING = 220;
+/** Bytes of packets that are drawn small, such as acknowledgements. */
+const SMALL = 200;
 /** Queues that have their name beside them. */
 const MOST_NAMED = 10;
 /** Milliseconds between two readings of the discipline's state while time is played. */
@@ -132,13 +134,8 @@ export class Stage {
       this.host(left, y, colours[index] ?? "", narrow);
       context.textAlign = "right";
       const [at, room] = [left - 12, left - 14];
-      this.fitted(
-        "--ink",
-        each.arrivals ? `… × ${each.tcp.name}` : each.count > 1 ? `${each.count} × ${each.tcp.name}` : each.tcp.name,
-        at,
-        y - (narrow ? 5 : 7),
-        room,
-      );
+      const many = each.arrivals ? "… × " : each.count > 1 ? `${each.count} × ` : "";
+      this.fitted("--ink", `${isUpward(setting, each) ? "← " : ""}${many}${each.tcp.name}`, at, y - (narrow ? 5 : 7), room);
       this.fitted("--muted", approximate(roundTrip(setting, each), DURATION), at, y + (narrow ? 6 : 8), room);
     });
     // The bottleneck is as thin as it is slow.
@@ -310,7 +307,7 @@ export class Stage {
     const { context, packets } = this;
     if (!packets) return;
     const span = TRAVEL * speed;
-    const dot = 3;
+    const dotOf = (row: number): number => ((packets.size[row] ?? 1500) < SMALL ? 1.7 : 3);
     // On the way to the queue.
     const groups = setting.groups.flatMap((each, index) => new Array<number>(each.count).fill(index));
     for (const row of some(bound(packets.arrived, time), bound(packets.arrived, time + span))) {
@@ -322,6 +319,7 @@ export class Stage {
       const x = back ** 3 * left + 3 * back * back * share * bend + 3 * back * share * share * bend + share ** 3 * box.x;
       const ease = back ** 3 * y + 3 * back * back * share * y + 3 * back * share * share * middle + share ** 3 * middle;
       context.fillStyle = this.colourOf(packets, row);
+      const dot = dotOf(row);
       context.fillRect(x - dot, ease - dot, 2 * dot, 2 * dot);
     }
     // On the bottleneck.
@@ -329,6 +327,7 @@ export class Stage {
     for (const [row, share] of this.leaving(packets, this.sent, time, span)) {
       const x = begin + (receiver.x - begin) * share;
       context.fillStyle = this.colourOf(packets, row);
+      const dot = dotOf(row);
       context.fillRect(x - dot, middle - dot, 2 * dot, 2 * dot);
       if (packets.fate[row] === FATES.marked) {
         context.strokeStyle = look("--mark");

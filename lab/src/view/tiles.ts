@@ -2,6 +2,7 @@
 
 import type { GroupPackets } from "../model/groups";
 import type { GroupSummary, Summary } from "../model/numbers";
+import { isUpward } from "../model/setting";
 import { coloursOfGroup, groupColours } from "./colours";
 import type { Data } from "./data";
 import { h, swatches } from "./dom";
@@ -181,7 +182,9 @@ export function byGroup(of: Data, side: string, two: boolean): HTMLElement {
     return element;
   });
   const rows = groups.map((each, index) => {
-    const packets = of.groups?.find((one) => one.name === each.name);
+    // Of data that go the other way only acknowledgements are in this queue.
+    const group = of.setting.groups.find((one) => one.group === each.name);
+    const packets = group && isUpward(of.setting, group) ? undefined : of.groups?.find((one) => one.name === each.name);
     const cells = columns.map(({ title, value }) => h("td", { "data-number": title }, value(each, packets) ?? "–"));
     return h(
       "tr",
