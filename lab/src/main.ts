@@ -26,7 +26,7 @@ import { panel } from "./view/panel";
 import { Playback } from "./view/playback";
 import { share } from "./view/share";
 import { Stage } from "./view/stage";
-import { lookAt, type StoryHost, tellStory } from "./view/story";
+import { lookAt, lookAway, type StoryHost, tellStory } from "./view/story";
 import { byGroup, tiles } from "./view/tiles";
 import { Tries } from "./view/tries";
 
@@ -96,7 +96,8 @@ class Lab {
       if (location.hash !== this.hash) this.open();
     });
     addEventListener("keydown", (event) => {
-      const writes = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
+      const writes =
+        event.target instanceof Element && event.target.matches("textarea, input:not([type=range], [type=checkbox])");
       if (event.key !== "z" || !(event.ctrlKey || event.metaKey) || event.shiftKey || writes) return;
       event.preventDefault();
       this.undo();
@@ -261,6 +262,7 @@ class Lab {
     this.rebuild();
     this.run();
     if (step) lookAt(step.part);
+    else lookAway();
   }
 
   private settingOf(side: Side): Setting | null {

@@ -56,6 +56,9 @@ pub struct Trace {
     /// Of a link that may refuse packets before its queue, as a policer does: when the queue counted an arrival.
     accepted: Option<Vec<Time>>,
     counted_arrivals: u64,
+    /// Of a link that sends frames, whose packets pass together: when the queue gave packets that have not passed yet.
+    given: Option<VecDeque<Time>>,
+    counted_departures: u64,
     is_full: bool,
 }
 
@@ -108,6 +111,8 @@ impl Trace {
             counted_drops: 0,
             accepted: (!links[link].is_plain()).then(Vec::new),
             counted_arrivals: 0,
+            given: links[link].aggregation.is_some().then(VecDeque::new),
+            counted_departures: 0,
             is_full: false,
         })
     }
@@ -144,6 +149,10 @@ impl Trace {
             accepted.extend((self.counted_arrivals < totals.counts.arrivals).then(|| simulation.now()));
             self.counted_arrivals = totals.counts.arrivals;
         }
+        if let Some(given) = &mut self.given {
+            given.extend((self.counted_departures..totals.counts.departures).map(|_| simulation.now()));
+            self.counted_departures = totals.counts.departures;
+        }
     }
 
     fn take(&mut self, passage: &Passage) {
@@ -169,8 +178,9 @@ impl Trace {
         }
         let row = &mut self.rows[index];
         // The last bit passes then: it was taken out when its transmission began.
-        let taken = began(&self.rates, time.since(Time::ZERO).0, row.size.into());
-        row.left = (Time::ZERO + Duration(taken)).max(row.arrived);
+        let began = || Time::ZERO + Duration(began(&self.rates, time.since(Time::ZERO).0, row.size.into()));
+        let taken = self.given.as_mut().and_then(VecDeque::pop_front).unwrap_or_else(began);
+        row.left = taken.max(row.arrived);
         row.fate = if packet.is_marked() && !row.was_marked { Fate::Marked } else { Fate::Sent };
     }
 

@@ -35,6 +35,23 @@ export interface Opened {
 
 /** Reads a scenario file; of a sweep one cell, the first unless one is given. What is wrong is told with its key and line. */
 export function fromToml(text: string, known: Catalogue, chosen: Cell | null = null): Opened {
+  const other = otherVersion(text, known);
+  try {
+    const opened = read(text, known, chosen);
+    return { ...opened, note: [opened.note, other].filter(Boolean).join(" ") || null };
+  } catch (error) {
+    throw error instanceof Wrong && other ? new Wrong(`${error.message} ${other}`) : error;
+  }
+}
+
+/** What is to be said of a scenario that a laboratory of another version has written. */
+function otherVersion(text: string, known: Catalogue): string | null {
+  const [, version] = /^# From the laboratory of Sojourn ([^\s,]+),/m.exec(text) ?? [];
+  if (version === undefined || version === known.version) return null;
+  return `Version ${version} has written this file, and this page is of ${known.version}: runs may differ.`;
+}
+
+function read(text: string, known: Catalogue, chosen: Cell | null): Opened {
   if (text.length > LARGEST) throw new Wrong("The file is larger than a scenario is: the page takes up to 500 kB.");
   let table: Table;
   try {
@@ -56,10 +73,10 @@ export function fromToml(text: string, known: Catalogue, chosen: Cell | null = n
   let [scenario, choices, cell]: [Table, readonly Choice[], Cell] = [base, [], {}];
   if (isTable(sweep)) {
     try {
-      const read = new Sweep(sweep);
-      choices = read.choices;
-      cell = { ...read.first, ...chosen };
-      scenario = read.scenario(base, cell);
+      const made = new Sweep(sweep);
+      choices = made.choices;
+      cell = { ...made.first, ...chosen };
+      scenario = made.scenario(base, cell);
     } catch (error) {
       if (!(error instanceof Wrong)) throw error;
       const place = error.message.split(":")[0]?.split(".") ?? [];

@@ -139,7 +139,7 @@ export function toToml(of: Setting, known: Catalogue, own: readonly Own[], decla
       ];
   const needed = own.filter((one) => of.groups.some((each) => each.tcp.name === one.name));
   const parts = [
-    ["# From Sojourn's laboratory in a browser page. Run it:", "#", `#   sojourn run ${name}.toml`],
+    [`# From the laboratory of Sojourn ${known.version}, in a browser page. Run it:`, "#", `#   sojourn run ${name}.toml`],
     ...needed.map((one) => [
       `# It needs ${one.name}.py beside it: what follows, with the same hooks in Python. Begin with: sojourn new tcp ${one.name}`,
       "#",

@@ -40,17 +40,37 @@ const PLACES: Record<Part, string> = {
   sojourn: "chart-sojourn",
 };
 
+/** Nothing is looked at any more. */
+export function lookAway(): void {
+  for (const each of document.querySelectorAll(".looked-at")) each.classList.remove("looked-at");
+}
+
 /** Leads the eye to where a step looks. */
 export function lookAt(part: Part): void {
   const place = document.getElementById(PLACES[part]);
-  for (const each of document.querySelectorAll(".looked-at")) each.classList.remove("looked-at");
+  lookAway();
   place?.classList.add("looked-at");
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   place?.scrollIntoView({ block: "nearest", behavior: still ? "auto" : "smooth" });
 }
 
+/** Tells the story anew. What was open in it stays open, and what had the focus keeps it. */
 export function tellStory(host: StoryHost): void {
-  byId("story").replaceChildren(...parts(host));
+  const place = byId("story");
+  const reachable = (): HTMLElement[] => [...place.querySelectorAll<HTMLElement>("button, select, summary, a")];
+  const focused = reachable().indexOf(document.activeElement as HTMLElement);
+  const [name, isOpen] = opened(place);
+  place.replaceChildren(...parts(host));
+  const [now] = opened(place);
+  const details = place.querySelector("details");
+  if (details && name === now) details.open = isOpen;
+  if (focused >= 0) reachable()[focused]?.focus();
+}
+
+/** The step whose outcome can be opened, and whether it is open. */
+function opened(place: HTMLElement): [name: string | null, isOpen: boolean] {
+  const step = place.querySelector(".step p")?.textContent ?? null;
+  return [step, place.querySelector("details")?.open ?? false];
 }
 
 function parts(host: StoryHost): HTMLElement[] {
@@ -95,7 +115,7 @@ function changed({ changes, reset }: StoryHost): HTMLElement[] {
   if (changes?.length === 0) return [];
   const what = changes === null ? "other flows, or an algorithm of yours" : changes.join("; ");
   const back = button("Back to the scene", reset, { class: "quiet" });
-  return [h("p", { class: "changed", role: "status" }, h("strong", {}, "Changed: "), `${what}. `, back)];
+  return [h("p", { class: "changed" }, h("strong", {}, "Changed: "), `${what}. `, back)];
 }
 
 function steps({ step: at, go, apply }: StoryHost, all: readonly Step[]): HTMLElement[] {
