@@ -421,8 +421,7 @@ def test_groups_have_the_packets_of_the_queue(lab: Headless) -> None:
         assert sum(group["marked"] for group in groups) == pytest.approx(queue["marks"], abs=queue["queued_at_end"]), name
         assert sum(group["dropped"] for group in groups) == pytest.approx(sum(lost(run)), rel=0.02, abs=2), name
         mean = np.average([group["mean"] or 0 for group in groups], weights=sent)
-        # Packets leave a queue together with their frame, which is here taken apart again.
-        assert mean == pytest.approx(queue["sojourn_mean"], rel=0.05 if setting["bottleneck"]["aggregation"] else 0.02), name
+        assert mean == pytest.approx(queue["sojourn_mean"], rel=0.02), name
         assert max(group["p99"] for group in groups) >= 0.98 * queue["sojourn_p99"], name
         for group in groups:
             assert group["within"] == sorted(group["within"]), name
