@@ -226,7 +226,7 @@ export class Stage {
     const count = queues.names.length;
     const high = (box.height - 4) / count;
     const isNamed = count <= MOST_NAMED;
-    const room = isNamed ? Math.min(150, box.width * 0.4) : 0;
+    const room = isNamed ? Math.min(170, box.width * 0.6) : 0;
     const wide = box.width - 8 - room;
     const size = Math.max(1.5, Math.min(15, high - 2, Math.sqrt((wide * (high - 2)) / (this.deepest * 1.1))));
     const lines = Math.max(1, Math.floor((high - 2) / size));

@@ -86,12 +86,13 @@ function difference(tile: Tile, a: Data, b: Data): HTMLElement | string | null {
   const [from, to] = [a.summary && tile.value(a.summary), b.summary && tile.value(b.summary)];
   if (from === null || to === null) return null;
   if (tile.isOfRate && a.setting.bottleneck.rate !== b.setting.bottleneck.rate) return "of another rate";
-  const change = to - from;
-  const sign = change > 0 ? "+" : change < 0 ? "−" : "±";
-  const kind = change === 0 || tile.better === 0 ? "" : Math.sign(change) === tile.better ? " better" : " worse";
-  const compared = a.seeds && b.seeds && change !== 0 ? a.seeds.compared(b.seeds, tile.value) : null;
-  const agree = compared && compared.of > 1 ? `, ${change > 0 ? compared.larger : compared.smaller} of ${compared.of} seeds` : "";
-  return h("span", { class: "difference", title: "B less A" }, `${sign}${tile.shown(Math.abs(change))}${kind}${agree}`);
+  const [change, shown] = [to - from, tile.shown(Math.abs(to - from))];
+  // What is not seen is no difference.
+  const sign = shown === tile.shown(0) ? 0 : Math.sign(change);
+  const kind = sign === 0 || tile.better === 0 ? "" : sign === tile.better ? " better" : " worse";
+  const compared = a.seeds && b.seeds && sign !== 0 ? a.seeds.compared(b.seeds, tile.value) : null;
+  const agree = compared && compared.of > 1 ? `, ${sign > 0 ? compared.larger : compared.smaller} of ${compared.of} seeds` : "";
+  return h("span", { class: "difference", title: "B less A" }, `${["−", "±", "+"][sign + 1]}${shown}${kind}${agree}`);
 }
 
 /** One tile a number; `b` is undefined if there is one setting. */
