@@ -49,9 +49,9 @@ class Outcome:
 
         match measure:
             case "wait":
-                return float(self._waits(group).mean()) if group else queue["sojourn_mean"]
+                return float(self._waits(group).mean() if group else queue["sojourn_mean"])
             case "p99":
-                return float(np.quantile(self._waits(group), 0.99)) if group else queue["sojourn_p99"]
+                return float(np.quantile(self._waits(group), 0.99) if group else queue["sojourn_p99"])
             case "goodput":
                 return total("bytes_delivered") * 8 / seconds
             case "share":
@@ -117,6 +117,7 @@ def agree(said: str, value: float) -> bool:
     return zeros > 0 and plain != "0" and round(value, -zeros) == float(plain)
 
 
+@cache
 def all_scenes() -> list[Json]:
     """The scenes of the page, if it is built."""
     if MISSING is not None:
