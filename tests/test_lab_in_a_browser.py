@@ -218,6 +218,16 @@ def test_charts_are_read_and_saved(browser: Browser, tmp_path: Path) -> None:
     expect(value).not_to_have_text("0")
     expect(page.locator("#announcement")).to_contain_text(re.compile(r"^30 s: queued \d+"))
     at_the_end = value.inner_text()
+    # The last of several moments in one frame is the one that is read.
+    move = """moments => { for (const moment of moments) {
+        const slider = document.getElementById("time");
+        slider.value = moment;
+        slider.dispatchEvent(new Event("input"));
+    } }"""
+    page.evaluate(move, ["1000", "100"])
+    expect(value).not_to_have_text(at_the_end)
+    page.evaluate(move, ["100", "1000"])
+    expect(value).to_have_text(at_the_end)
     chart.locator(".plot").hover(position={"x": 50, "y": 60})
     expect(value).not_to_have_text(at_the_end)
     waits = page.locator("#chart-sojourn")

@@ -2,7 +2,7 @@
 
 import { readAt } from "../model/readings";
 import type { Data } from "./data";
-import { h } from "./dom";
+import { h, Seldom } from "./dom";
 import { controlOfFlow, FIGURES, type Figure, type Side, type Sides } from "./figures";
 import { Plot } from "./plot";
 
@@ -10,8 +10,6 @@ export type { Sides } from "./figures";
 
 /** Flows that can be looked into. */
 const MOST_LISTED = 60;
-/** Milliseconds between two readings while time is played. */
-const READING = 100;
 
 interface Card {
   figure: Figure;
@@ -25,7 +23,7 @@ export class Charts {
   private shown = "";
   private watched = 0;
   private moment = 0;
-  private readAt = 0;
+  private readonly reading = new Seldom(() => this.tell());
   private readonly choice = h("select", { "aria-label": "Flow to look into" });
   private readonly states: Record<Side, HTMLElement> = { A: h("p", { class: "state" }), B: h("p", { class: "state" }) };
 
@@ -109,7 +107,6 @@ export class Charts {
 
   /** What the flow that is looked into goes by, in words. */
   private tell(): void {
-    this.readAt = performance.now();
     for (const [side, data] of Object.entries(this.sides) as [Side, Data][]) {
       const told = data.inside.flows.get(this.watched);
       const listed = controlOfFlow(data, this.watched)?.state;
@@ -122,6 +119,6 @@ export class Charts {
   at(seconds: number | null): void {
     for (const { plots, element } of this.cards) if (!element.hidden) for (const { plot } of plots) plot.at(seconds);
     this.moment = seconds ?? 0;
-    if (performance.now() - this.readAt > READING) this.tell();
+    this.reading.ask();
   }
 }

@@ -1,15 +1,13 @@
 // One chart, drawn by uPlot: values where the pointer or the playhead is, in a legend; all of them in a table, and as files.
 
 import uPlot from "uplot";
-import { announce, button, h, look } from "./dom";
+import { announce, button, h, look, Seldom } from "./dom";
 import { csvOf, pngOf, save, svgOf } from "./files";
 import { columnsOf, type Drawn, type Picture, placeOf, rowOf, rowsOf, shown, valueAtPlace } from "./picture";
 
 /** Lines that a legend names one by one. */
 const MOST_NAMED = 12;
 const MOST_ROWS = 60;
-/** Milliseconds between two readings while time is played. */
-const READING = 100;
 /** A chart is drawn before it is quite in view. */
 const NEARLY = { rootMargin: "150px" };
 
@@ -41,7 +39,7 @@ export class Plot {
   private width = 0;
   private moment = 0;
   private isPointedAt = false;
-  private readAt = 0;
+  private readonly reading = new Seldom(() => this.readOut());
 
   constructor(
     label: HTMLElement | false,
@@ -113,7 +111,7 @@ export class Plot {
     }
     const keys = this.isOverTime ? " Arrow keys move through time." : "";
     this.place.setAttribute("aria-label", `${picture.title}, ${picture.unit}. The values are below it.${keys}`);
-    this.read_();
+    this.readOut();
     if (this.details.open) this.fillTable();
     if (this.isSeen) this.show(picture);
   }
@@ -233,7 +231,7 @@ export class Plot {
 
   private point(left: number | null): void {
     this.isPointedAt = left !== null && left >= 0;
-    this.read_();
+    this.readOut();
   }
 
   /** The place that is read: under the pointer, else at the playhead; of no time, in the middle. */
@@ -265,8 +263,7 @@ export class Plot {
     ];
   }
 
-  private read_(): void {
-    this.readAt = performance.now();
+  private readOut(): void {
     const texts = this.texts();
     this.read.forEach((each, place) => {
       const text = texts[place] ?? "";
@@ -285,7 +282,7 @@ export class Plot {
       const until = picture.x.until;
       this.host.seek(Math.max(0, Math.min(until, this.moment + (step * until) / 100)));
     } else this.chosen = Math.max(0, Math.min(picture.xs.length - 1, this.chosen + step));
-    this.read_();
+    this.readOut();
     const at = `${shown(picture.xs[this.row] ?? 0)} ${picture.x.unit}`;
     announce(`${at}: ${[...this.legend.children].map((each) => each.textContent).join(", ")}`);
   }
@@ -296,7 +293,7 @@ export class Plot {
     this.head.hidden = seconds === null;
     if (seconds === null || !this.plot || !this.isOverTime) return;
     this.head.style.transform = `translateX(${this.plot.valToPos(seconds, "x")}px)`;
-    if (!this.isPointedAt && performance.now() - this.readAt > READING) this.read_();
+    if (!this.isPointedAt) this.reading.ask();
   }
 
   private fillTable(): void {

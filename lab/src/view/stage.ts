@@ -9,7 +9,7 @@ import { isUpward, rateAt, roundTrip, type Setting } from "../model/setting";
 import { approximate, DURATION, formatLimit, RATE } from "../model/units";
 import { flowColours, groupColours } from "./colours";
 import type { Data } from "./data";
-import { h, look } from "./dom";
+import { h, look, Seldom } from "./dom";
 import { disciplineOf } from "./figures";
 
 /** Of the screen's time: how long a packet travels, and falls. */
@@ -21,8 +21,6 @@ const MOST_MOVING = 220;
 const SMALL = 200;
 /** Queues that have their name beside them. */
 const MOST_NAMED = 10;
-/** Milliseconds between two readings of the discipline's state while time is played. */
-const READING = 100;
 
 export class Stage {
   private readonly context: CanvasRenderingContext2D;
@@ -41,7 +39,8 @@ export class Stage {
   private data: Data | null = null;
   /** What the discipline goes by, in words. */
   private readonly state = h("p", { class: "state" });
-  private readAt = 0;
+  private readonly reading = new Seldom(() => this.tell());
+  private moment: number | null = null;
   /** How many are queued now. */
   queued = 0;
 
@@ -100,7 +99,8 @@ export class Stage {
     const middle = box.y + box.height / 2;
     const receiver = { x: width - (narrow ? 34 : 64), y: middle };
     this.links(setting, time ?? 0, left, box, middle, receiver, narrow);
-    this.tell(time);
+    this.moment = time;
+    this.reading.ask();
     if (!this.packets || time === null) {
       this.words(box, narrow, this.packets ? [] : ["…"]);
       return;
@@ -210,9 +210,9 @@ export class Stage {
   }
 
   /** What the discipline goes by at a moment. */
-  private tell(time: number | null): void {
-    if (!this.data || time === null || performance.now() - this.readAt < READING) return;
-    this.readAt = performance.now();
+  private tell(): void {
+    const time = this.moment;
+    if (!this.data || time === null) return;
     const discipline = disciplineOf(this.data);
     const words = readAt(discipline?.state, this.data.inside.discipline, time, this.data.intervals.queue_series / 1e12);
     const text = words.length ? `${discipline?.title}: ${words.join(" · ")}` : "";
