@@ -275,7 +275,10 @@ HAS_NOT = "the page does not have this key, though sojourn run does"
 REFUSED = {
     "bufferbloat": None,
     "calls": ("count = 8", f"network.dumbbell.senders[0].count: {HAS_NOT}"),
-    "cellular": ('rate = { trace = "cellular.csv" }', 'network.dumbbell.bottleneck.rate: {"trace":"cellular.csv"} has no unit'),
+    "cellular": (
+        'rate = { trace = "cellular.csv" }',
+        "network.dumbbell.bottleneck.rate: the page takes a plain value here; sojourn run takes a table such as this",
+    ),
     "demo": None,
     "page-load": ("page =", f"flows[0].page: {HAS_NOT}"),
     "parking-lot": None,

@@ -127,6 +127,8 @@ class Reader {
 
   private value(table: Table, parameter: Parameter, place: Place): Values[string] {
     const at = [...place, parameter.name];
+    if (isTable(table[parameter.name]))
+      this.wrong(at, "the page takes a plain value here; sojourn run takes a table such as this.");
     try {
       return readValue(table[parameter.name], parameter);
     } catch (error) {
