@@ -49,7 +49,7 @@ impl Flights {
                 return true;
             }
             self.sample(simulation);
-            self.next = self.next + self.interval;
+            self.next += self.interval;
         }
     }
 
