@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import sync_playwright
 
-from browsing import CHROMIUM, launched
-from laboratory import LAB, MISSING, PAGE, Headless
+from browsing import AXE, CHROMIUM, launched
+from laboratory import MISSING, PAGE, Headless
 from marionette import FIREFOX, PATIENCE, Firefox
-
-AXE = LAB / "node_modules" / "axe-core" / "axe.min.js"
 
 SCENES = ("bufferbloat", "incast", "wifi")
 
