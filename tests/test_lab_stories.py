@@ -42,7 +42,7 @@ class Outcome:
     def of(self, measure: str, group: str) -> float:
         """The value of a measure, in seconds, bit/s or as a share; of a group of flows, or of all."""
         queue, flows = self.run["numbers"]["queues"][0], self._flows(group)
-        seconds = (self.setting["duration"] - self.setting["warm_up"]) / 1e12
+        seconds: float = (self.setting["duration"] - self.setting["warm_up"]) / 1e12
 
         def total(name: str, of: list[Json] = flows) -> float:
             return float(sum(flow[name] for flow in of))
