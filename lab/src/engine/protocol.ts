@@ -52,7 +52,7 @@ export type Answer =
   | { kind: "ready"; catalogue: Catalogue; module: WebAssembly.Module }
   | { kind: "samples"; run: number; told: Told; reached: number }
   | { kind: "done"; run: number; numbers: Numbers; sojourns: Sojourns; seconds: number }
-  | { kind: "packets"; run: number; packets: Packets; groups: GroupPackets[] }
+  | { kind: "packets"; run: number; packets: Packets; groups: GroupPackets[] | null }
   | { kind: "seed"; run: number; seed: number; queue: Float64Array; numbers: Numbers }
   | { kind: "declared"; name: string; declaration: Declaration | null; problem: string | null }
   | { kind: "failed"; run: number; problem: string };

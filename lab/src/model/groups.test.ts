@@ -17,13 +17,17 @@ function packets(...rows: [flow: number, arrived: number, left: number, fate: ke
   };
 }
 
+/** What each group met. */
+function met(of: Packets) {
+  const found = packetsByGroup(of, groups);
+  assert.ok(found);
+  return found;
+}
+
 const groups = { names: ["download", "call"], of: (flow: number) => (flow < 2 ? 0 : 1), from: 1, until: 2 };
 
 test("each packet counts for its group", () => {
-  const found = packetsByGroup(
-    packets([0, 1, 1.1, "sent"], [1, 1, 1.3, "marked"], [2, 1.5, 1.51, "sent"], [2, 1.6, 1.6, "dropped"]),
-    groups,
-  );
+  const found = met(packets([0, 1, 1.1, "sent"], [1, 1, 1.3, "marked"], [2, 1.5, 1.51, "sent"], [2, 1.6, 1.6, "dropped"]));
   assert.deepEqual(
     found.map(({ name, arrived, dropped, marked }) => [name, arrived, dropped, marked]),
     [
@@ -36,10 +40,7 @@ test("each packet counts for its group", () => {
 });
 
 test("what leaves before or after the measuring window does not count", () => {
-  const found = packetsByGroup(
-    packets([0, 0.5, 0.9, "sent"], [0, 0.9, 1.2, "sent"], [0, 1.9, 2.1, "sent"], [0, 1, NaN, "queued"]),
-    groups,
-  );
+  const found = met(packets([0, 0.5, 0.9, "sent"], [0, 0.9, 1.2, "sent"], [0, 1.9, 2.1, "sent"], [0, 1, NaN, "queued"]));
   assert.equal(found[0]?.arrived, 2);
   assert.ok(Math.abs((found[0]?.mean ?? 0) - 0.3) < 1e-12);
   assert.equal(found[1]?.mean, null);
@@ -47,11 +48,15 @@ test("what leaves before or after the measuring window does not count", () => {
 
 test("the 99th percentile of a hundred packets is the longest wait but one", () => {
   const rows = Array.from({ length: 100 }, (_, row): [number, number, number, "sent"] => [0, 1, 1 + (row + 1) / 1000, "sent"]);
-  assert.ok(Math.abs((packetsByGroup(packets(...rows), groups)[0]?.p99 ?? 0) - 0.099) < 1e-12);
+  assert.ok(Math.abs((met(packets(...rows))[0]?.p99 ?? 0) - 0.099) < 1e-12);
 });
 
 test("a distribution rises to one", () => {
   const shares = sharesWithin(Float64Array.from([0.0001, 0.001, 0.01, 0.1]), [0.0001, 0.005, 1]);
   assert.deepEqual(shares, [0.25, 0.5, 1]);
   assert.equal(TIMES[40], 1);
+});
+
+test("of a part of the packets there are no numbers", () => {
+  assert.equal(packetsByGroup({ ...packets([0, 1, 1.1, "sent"]), isWhole: false }, groups), null);
 });

@@ -49,7 +49,9 @@ export function sharesWithin(sorted: Float64Array, bounds: readonly number[]): n
   });
 }
 
-export function packetsByGroup(packets: Packets, groups: Groups): GroupPackets[] {
+/** Null if not all packets are there: of the first ones alone they would be numbers of another run. */
+export function packetsByGroup(packets: Packets, groups: Groups): GroupPackets[] | null {
+  if (!packets.isWhole) return null;
   const isWithin = (moment: number): boolean => moment >= groups.from && moment < groups.until;
   const found = groups.names.map(() => ({ arrived: 0, dropped: 0, marked: 0, sent: 0 }));
   const { flow, fate, arrived, left } = packets;
