@@ -87,7 +87,7 @@ $(LAB_PACKAGES): lab/package.json lab/package-lock.json
 $(LAB): $(LAB_PACKAGES) $(LAB_SOURCES) $(RUST_SOURCES) docs/scenario.schema.json $(CHECKED)/toolchain
 	@lab/make.sh build
 
-$(CHECKED)/lab: $(LAB_PACKAGES) $(LAB_SOURCES) $(CHECKED)/toolchain
+$(CHECKED)/lab: $(LAB_PACKAGES) $(LAB_SOURCES) docs/scenario.schema.json $(CHECKED)/toolchain
 	@lab/make.sh check
 	@! test -e $(LAB_PACKAGES) || touch $@
 
@@ -107,8 +107,8 @@ bench: setup
 instructions: setup tools
 	$(BIN)/python tests/judge_instructions.py
 
-# The wheel, into dist/. It needs the C library of this machine or a later one; with GLIBC=2.28, say, that version or a later one.
-wheel: setup
+# The wheel, into dist/, with the laboratory if it can be built. It needs the C library of this machine or a later one; with GLIBC=2.28, say, that version or a later one.
+wheel: setup lab
 	rm -rf dist
 ifdef GLIBC
 	$(UV) --group portable
@@ -125,7 +125,7 @@ try-wheel:
 	target/wheel-tried/bin/python -m pip install --quiet --no-compile --disable-pip-version-check dist/*.whl
 	du -m dist/*.whl && du -sm target/wheel-tried
 	test $$(du -sm target/wheel-tried | cut -f 1) -le $(MOST_INSTALLED)
-	cd target/wheel-tried && bin/sojourn demo
+	cd target/wheel-tried && bin/sojourn lab --no-open && bin/sojourn demo
 
 # What CHANGELOG says of a version, which has to be the engine's and no longer unreleased: make notes TAG=v0.1.0.
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)

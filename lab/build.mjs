@@ -4,14 +4,10 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { buildSync } from "esbuild";
+import { SCHEMA } from "./schema.mjs";
 
 const [engine = "../target/wasm32-unknown-unknown/page/sojourn_wasm.wasm"] = process.argv.slice(2);
 const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
-
-/** What the page needs of the schema: the keys of a dumbbell. What there is to choose from says the catalogue. */
-const { $defs, ...scenario } = JSON.parse(read("../docs/scenario.schema.json"));
-const { Network, Dumbbell, Bottleneck, Host, Impairments, Policer, Flows, Probe } = $defs;
-const SCHEMA = { Scenario: scenario, Network, Dumbbell, Bottleneck, Host, Impairments, Policer, Flows, Probe };
 
 /** A program as one classic script. What would end the element that it stands in is written so that it does not. */
 function bundled(entry, format = "iife") {
@@ -41,6 +37,8 @@ let page = read("src/index.html");
 for (const [name, text] of Object.entries(parts)) page = page.replace(`/*${name}*/`, () => text);
 mkdirSync(new URL("dist", import.meta.url), { recursive: true });
 writeFileSync(new URL("dist/laboratory.html", import.meta.url), page);
+// `sojourn lab` opens it, from a source tree and from a wheel.
+writeFileSync(new URL("../python/sojourn/laboratory.html", import.meta.url), page);
 // What tests and measurements call without a browser: the same modules.
 writeFileSync(new URL("dist/lab.mjs", import.meta.url), bundled("src/node.ts", "esm"));
 copyFileSync(engine, new URL("dist/engine.wasm", import.meta.url));

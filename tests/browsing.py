@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 CHROMIUM = shutil.which("chromium")
 
@@ -23,9 +23,14 @@ _OPTIONS = (
 def chromium() -> Iterator[Browser]:
     """The browser; a fixture yields from it."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_OPTIONS))
+        browser = launched(playwright)
         yield browser
         browser.close()
+
+
+def launched(playwright: Playwright) -> Browser:
+    """Debian's chromium, started."""
+    return playwright.chromium.launch(executable_path=CHROMIUM, args=list(_OPTIONS))
 
 
 def violations(page: Page) -> list[tuple[str, list[Any]]]:

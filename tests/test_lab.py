@@ -16,6 +16,7 @@ import sojourn
 from laboratory import MISSING, Headless, Refused, column
 from sojourn import _engine, backends, catalogue, scenario, specification, units
 from sojourn.cli.commands import sojourn as cli
+from sojourn.sweep import file as sweep_file
 
 pytestmark = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
 
@@ -76,7 +77,7 @@ def test_presets_give_the_same_bytes(lab: Headless) -> None:
 
 
 def test_page_has_the_numbers_of_the_command_line(lab: Headless, tmp_path: Path) -> None:
-    """What the tiles show is what `sojourn run` writes: the 99th percentile, utilisation, drops and Jain's index."""
+    """What the tiles show is what `sojourn run` writes: the p99, utilisation, drops, Jain's index, and those of groups."""
     setting = dict(settings(lab))["codel b"]
     (tmp_path / "lab.toml").write_text(lab.ask("toml", setting=setting), encoding="utf-8")
     found = sojourn.run(tmp_path / "lab.toml")
@@ -85,10 +86,17 @@ def test_page_has_the_numbers_of_the_command_line(lab: Headless, tmp_path: Path)
     queue = found.queues.row(0, named=True)
     assert summary["sojournP99"] == queue["sojourn_p99"]
     assert summary["utilisation"] == queue["utilisation"]
-    assert summary["drops"] == queue["drops"]
+    assert summary["lost"] == found.flows["packets_dropped"].sum()
     long_lived = found.flows.filter(pl.col("flow_group") == "download")["bytes_delivered"].to_numpy().astype(float)
     jain = long_lived.sum() ** 2 / (len(long_lived) * (long_lived**2).sum())
     assert summary["jain"] == pytest.approx(jain, rel=1e-12)
+    delivered = found.flows["bytes_delivered"].to_numpy().sum()
+    for group in summary["groups"]:
+        flows = found.flows.filter(pl.col("flow_group") == group["name"])
+        assert group["share"] == pytest.approx(flows["bytes_delivered"].to_numpy().sum() / delivered, rel=1e-12)
+        assert group["lost"] == flows["packets_dropped"].sum()
+        lost, sent = (flows[name].to_numpy().sum() for name in ("packets_dropped", "segments_sent"))
+        assert group["lossRatio"] == pytest.approx(lost / sent, rel=1e-12)
 
 
 @pytest.mark.parametrize("profile", [profile.name for profile in catalogue.load().profiles])
@@ -126,6 +134,20 @@ def test_every_key_of_a_setting(lab: Headless) -> None:
     setting["bottleneck"] |= {
         "loss": 0.001,
         "policer": {"rate": 10**7, "burst": 25_000},
+        "reverse": 10**6,
+        "changes": [
+            {"at": 10**12, "rate": 2 * 10**6, "delay": None, "loss": 0.01},
+            {"at": 3 * 10**12, "rate": None, "delay": 10**10, "loss": None},
+        ],
+        "aggregation": {
+            "packets": 9,
+            "size": 20_000,
+            "airtime": 10**9,
+            "access": 10**8,
+            "response": 10**7,
+            "response_size": 32,
+            "header": 40,
+        },
         "delay": 10**9,
         "limit": {"bytes": 64 * 1024},
     }
@@ -136,6 +158,7 @@ def test_every_key_of_a_setting(lab: Headless) -> None:
         "stop": 2 * 10**13,
         "slow_start": "hystart++",
         "stack": {"sack": False},
+        "size": 10**8,
     }
     setting["groups"][1] |= {"start": 0}
     setting["probe"] = {"queue_series": 10**10, "flow_series": 10**11}
@@ -145,6 +168,91 @@ def test_every_key_of_a_setting(lab: Headless) -> None:
     assert lab.ask("read", text=toml) == setting
     assert run["links"][0]["loss"] == 0.001
     assert run["stacks"][0]["sack"] is False
+
+
+@pytest.mark.parametrize("process", ["poisson", "deterministic"])
+@pytest.mark.parametrize("intensity", [{"load": 0.3, "rate": None}, {"load": None, "rate": 7.5}])
+def test_flows_that_arrive(lab: Headless, process: str, intensity: Json) -> None:
+    """Connections that arrive go into the scenario and come back; what they completed, and when, is what the engine says."""
+    setting = lab.ask("presets")[0]["state"]["a"]
+    setting["groups"][0] |= {"count": 1, "size": 50_000, "arrivals": {"process": process, **intensity}}
+    toml = lab.ask("toml", setting=setting)
+    specified_here = lab.ask("specify", setting=setting)
+    assert canonical(specified(toml)) == canonical(specified_here)
+    assert lab.ask("read", text=toml)["groups"] == setting["groups"]
+    run = lab.ask("run", specification=specified_here, traced=True)
+    tables = _engine.run(json.dumps(specified_here))
+    group = lab.ask("summary", setting=setting, numbers=run["numbers"])["groups"][0]
+    times = [
+        time
+        for time, completed in zip(tables["transfers"]["completion_time"], tables["transfers"]["completed"], strict=True)
+        if completed >= 5
+    ]
+    assert group["transfers"]["count"] == len(times) == tables["flows"]["transfers_completed"][0]
+    assert group["transfers"]["mean"] == pytest.approx(np.mean(times), rel=1e-9)
+    assert group["transfers"]["p95"] == pytest.approx(np.quantile(times, 0.95, method="inverted_cdf"), rel=1e-9)
+    packets = column(run["packets"]["flow"], "u4")
+    assert set(packets) == {0, 1}
+    assert (packets == 0).sum() > 35 * len(times)
+
+
+def test_two_way_traffic(lab: Headless) -> None:
+    """An upload and the queue of the way back go into the scenario and come back; both queues are those of the command line."""
+    setting = dict(settings(lab))["bufferbloat a"]
+    setting["groups"][1] |= {"from": "receiver", "to": "sender2", "group": "upload", "tcp": {"name": "cubic", "parameters": {}}}
+    setting["bottleneck"] |= {
+        "reverse": 2_000_000,
+        "reverse_queue": {"queue": {"name": "codel", "parameters": {"target": 10**10}}, "limit": {"packets": 50}},
+    }
+    toml = lab.ask("toml", setting=setting)
+    run = lab.ask("specify", setting=setting)
+    assert canonical(specified(toml)) == canonical(run)
+    read = lab.ask("read", text=toml)
+    assert (read["groups"], read["bottleneck"]) == (setting["groups"], setting["bottleneck"])
+    found = lab.ask("run", specification=run, traced=True)
+    tables = _engine.run(json.dumps(run))
+    queue, back = ([row for row, link in enumerate(tables["queue_series"]["link"]) if link == name] for name in WAYS)
+    for frame, rows in (("queue_series", queue), ("queue_back", back)):
+        assert column(found["samples"][f"{frame}.packets"]).tolist() == [tables["queue_series"]["packets"][row] for row in rows]
+    assert max(column(found["samples"]["queue_back.packets"])) > 10
+    summary = lab.ask("summary", setting=setting, numbers=found["numbers"])
+    assert summary["groups"][1]["goodput"] * 25 / 8 == tables["flows"]["bytes_delivered"][2]
+    # Acknowledgements of the upload wait in the queue of the downloads.
+    packets, sizes = column(found["packets"]["flow"], "u4"), column(found["packets"]["size"], "u4")
+    assert sizes[packets == 2].max() < 100
+    assert (packets == 2).sum() > 1000
+
+
+#: The bottleneck, and the way back.
+WAYS = ("left->right", "right->left")
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "more", "what"),
+    [
+        ("{ process = 'poisson', load = 0.5 }", "", 'give "size" as well'),
+        ("{ process = 'poisson' }", 'size = "1 MB"', 'give either "load" or "rate"'),
+        ("{ process = 'weekly', rate = 1 }", 'size = "1 MB"', 'process is "poisson" or "deterministic" here'),
+        ("{ users = 3, think = '1 s' }", 'size = "1 MB"', "the page does not have this key"),
+        ("{ process = 'poisson', rate = 1 }", 'size = "1 MB"\ncount = 2', "flows arrive by themselves"),
+    ],
+)
+def test_arrivals_that_the_page_does_not_have(lab: Headless, arrivals: str, more: str, what: str) -> None:
+    """A scenario whose arrivals the page cannot make is refused with a line that says why."""
+    toml = lab.ask("toml", setting=lab.ask("presets")[0]["state"]["a"])
+    with pytest.raises(Refused, match=what):
+        lab.ask("read", text=toml.replace("count = 2", f"arrivals = {arrivals}\n{more}", 1))
+
+
+def test_calls_have_a_throughput(lab: Headless) -> None:
+    """Of a flow without a window the page samples what was delivered."""
+    setting = dict(settings(lab))["bufferbloat a"]
+    run = lab.ask("run", specification=lab.ask("specify", setting=setting), inside=True)
+    flows, bytes_ = column(run["samples"]["delivered.flow"], "u4"), column(run["samples"]["delivered.bytes"])
+    call = bytes_[flows == 2]
+    assert np.all(np.diff(call) >= 0)
+    # 80 kbit/s of packets of 200 bytes with headers of 28: payload of 172.
+    assert call[-1] == pytest.approx(30 * 80e3 / 8, rel=0.2)
 
 
 def canonical(run: object) -> str:
@@ -160,45 +268,99 @@ def canonical(run: object) -> str:
     return json.dumps(plain(run), separators=(",", ":"), ensure_ascii=False)
 
 
-#: Of the examples that the page cannot open, the line that it says. The others are here too, so that none is forgotten.
+HAS_NOT = "the page does not have this key, though sojourn run does"
+
+#: Of the examples that the page cannot open, words of the line that is named, and what is said of it. Those that it opens are
+#: here too, so that none is forgotten.
 REFUSED = {
     "bufferbloat": None,
-    "calls": "network.dumbbell.senders[0].count: the page does not have this key",
-    "cellular": "network.dumbbell.bottleneck.reverse: the page does not have this key",
+    "calls": ("count = 8", f"network.dumbbell.senders[0].count: {HAS_NOT}"),
+    "cellular": (
+        'rate = { trace = "cellular.csv" }',
+        "network.dumbbell.bottleneck.rate: the page takes a plain value here; sojourn run takes a table such as this",
+    ),
     "demo": None,
-    "page-load": "network.dumbbell.bottleneck.reverse: the page does not have this key",
-    "parking-lot": "network.links: the page does not have this key",
-    "phase-effects": 'flows[0].from: ["first","second"] is not a text',
+    "page-load": ("page =", f"flows[0].page: {HAS_NOT}"),
+    "parking-lot": None,
+    "phase-effects": None,
     "queues": None,
     "rtt-fairness": None,
-    "short-transfers": "flows[0].size: the page does not have this key",
+    "short-transfers": None,
     "sweep": None,
-    "video": "network.dumbbell.senders[0].count: the page does not have this key",
+    "video": ("count = 2", f"network.dumbbell.senders[0].count: {HAS_NOT}"),
 }
+
+
+def line_with(text: str, words: str) -> int:
+    """The first line that has some words."""
+    return next(number for number, line in enumerate(text.splitlines(), start=1) if words in line)
 
 
 @pytest.mark.parametrize("path", sorted(Path(sojourn.__file__).parent.glob("examples/*.toml")), ids=lambda path: path.stem)
 def test_examples_specify_the_same_runs(lab: Headless, path: Path) -> None:
-    """An example that is opened is the run of the command line, byte for byte; the others are refused with the line that is why.
+    """Each cell of an example that is opened is the run of the command line, byte for byte; others are refused with their line.
 
-    The matrix at the end of a file is left out, since a page makes one run. What is sampled is the page's choice where the file
-    says nothing, because it draws the samples.
+    What is sampled is the page's choice where the file says nothing, because it draws the samples.
     """
-    text, sweep, _ = path.read_text(encoding="utf-8").partition("\n[sweep")
-    if sweep:
-        with pytest.raises(Refused, match=r"Line \d+: "):
-            lab.ask("read", text=path.read_text(encoding="utf-8"))
-    problem = REFUSED[path.stem]
-    if problem is not None:
-        with pytest.raises(Refused, match=re.escape(problem)):
+    text = path.read_text(encoding="utf-8")
+    refused = REFUSED[path.stem]
+    if refused is not None:
+        with pytest.raises(Refused, match=re.escape(f"Line {line_with(text, refused[0])}: {refused[1]}")):
             lab.ask("read", text=text)
         return
-    setting = lab.ask("read", text=text)
-    run = lab.ask("specify", setting=setting)
-    expected = specified(f"seed = 1\n{text}")
+    matrix = sweep_file.load(path)
+    for cell in matrix.cells():
+        point = cell.axes if matrix.sweep.axes else {}
+        setting = lab.ask("read", text=text, cell=point)
+        run = lab.ask("specify", setting=setting)
+        expected: Json = json.loads(specification.text(specification.specify(cell.scenario, 1)))
+        expected["probe"] |= {key: run["probe"][key] for key, value in expected["probe"].items() if value is None}
+        assert canonical(run) == canonical(expected), point
+        assert canonical(specified(lab.ask("toml", setting=setting))) == canonical(run), point
+    found = lab.ask("opened", text=text)
+    assert {axis: found["cell"][axis] for axis in matrix.sweep.axes} == (next(iter(matrix.points())) if matrix.sweep.axes else {})
+    labels = {choice["axes"][0]: [each[0] for each in choice["labels"]] for choice in found["choices"]}
+    assert labels == {name: list(axis.values) for name, axis in matrix.sweep.axes.items()}
+
+
+def opened(lab: Headless, text: str) -> Json | str:
+    """What the page makes of a file, or what it says instead."""
+    try:
+        found: Json = lab.ask("opened", text=text)
+    except Refused as refused:
+        return str(refused)
+    return found
+
+
+@pytest.mark.parametrize("path", sorted(Path(sojourn.__file__).parent.glob("examples/*/*.toml")), ids=lambda path: path.stem)
+def test_other_examples_are_opened_or_refused(lab: Headless, path: Path) -> None:
+    """Of searches and ranges the scenario that they vary is shown, which is said; others are refused with a key and its line."""
+    text = path.read_text(encoding="utf-8")
+    answer = opened(lab, text)
+    if isinstance(answer, str):
+        match = re.match(r"Line (\d+): ((?:network|flows|programs|variables)\b[^:]*): ", answer)
+        assert match is not None, answer
+        key = re.sub(r"\[\d+\]$", "", match[2]).rpartition(".")[2]
+        assert key in text.splitlines()[int(match[1]) - 1], answer
+        return
+    assert "varies this scenario" in answer["note"]
+    base = text.partition("\n[search")[0].partition("\n[range")[0]
+    run = lab.ask("specify", setting=answer["setting"])
+    expected = specified(f"seed = 1\n{base}")
     expected["probe"] |= {key: run["probe"][key] for key, value in expected["probe"].items() if value is None}
     assert canonical(run) == canonical(expected)
-    assert canonical(specified(lab.ask("toml", setting=setting))) == canonical(run)
+
+
+def test_scenario_of_another_version(lab: Headless) -> None:
+    """A scenario that a laboratory of another version has written is shown, and that is said; so it is where one is refused."""
+    toml = lab.ask("toml", setting=lab.ask("presets")[0]["state"]["a"])
+    assert lab.ask("opened", text=toml)["note"] is None
+    version = lab.ask("catalogue")["version"]
+    older = toml.replace(f"Sojourn {version},", "Sojourn 0.0.7,", 1)
+    said = f"Version 0.0.7 has written this file, and this page is of {version}: runs may differ."
+    assert lab.ask("opened", text=older) == {**lab.ask("opened", text=toml), "note": said}
+    with pytest.raises(Refused, match=re.escape("colour: unknown key") + ".*" + re.escape(said)):
+        lab.ask("opened", text=older.replace("[probe]", "[colour]\n[probe]"))
 
 
 def test_units_are_those_of_the_command_line(lab: Headless) -> None:
@@ -243,14 +405,94 @@ def test_packets_are_those_that_the_queue_counted(lab: Headless) -> None:
         fate, arrived, left = column(packets["fate"], "u4"), column(packets["arrived"]), column(packets["left"])
         sent = (fate == 1) | (fate == 2)
         assert np.all(np.diff(arrived) >= 0)
-        # One whose last bit has not passed at the end of the run is still queued here.
-        assert queue["departures"] - sent.sum() in (0, 1), name
+        # What is under way at the end, a packet or a frame of them, is still queued here.
+        frame = setting["bottleneck"]["aggregation"] or {"packets": 1}
+        assert 0 <= queue["departures"] - sent.sum() <= frame["packets"], name
         refused = queue["total_drops"] if setting["bottleneck"]["policer"] is None else (fate == 3).sum()
         assert (fate == 3).sum() == refused, name
         assert abs(int((fate == 2).sum()) - queue["marks"]) <= queue["queued_at_end"] + queue["drops"], name
         waited = (left - arrived)[sent]
         assert waited.mean() == pytest.approx(queue["sojourn_mean"], rel=1e-3), name
         assert np.quantile(waited, 0.99) == pytest.approx(queue["sojourn_p99"], rel=0.011, abs=1e-6), name
+
+
+def test_groups_have_the_packets_of_the_queue(lab: Headless) -> None:
+    """What the packets of each group met adds up to what the queue measured in its window, and a call's waits are its delays."""
+    for name, setting in settings(lab):
+        run = lab.ask("run", specification=lab.ask("specify", setting=setting), traced=True)
+        queue, groups = run["numbers"]["queues"][0], run["groups"]
+        sent = [group["arrived"] - group["dropped"] for group in groups]
+        assert sum(group["marked"] for group in groups) == pytest.approx(queue["marks"], abs=queue["queued_at_end"]), name
+        assert sum(group["dropped"] for group in groups) == pytest.approx(sum(lost(run)), rel=0.02, abs=2), name
+        mean = np.average([group["mean"] or 0 for group in groups], weights=sent)
+        assert mean == pytest.approx(queue["sojourn_mean"], rel=0.02), name
+        assert max(group["p99"] for group in groups) >= 0.98 * queue["sojourn_p99"], name
+        for group in groups:
+            assert group["within"] == sorted(group["within"]), name
+    # A call's packets are delayed by what they wait, and by the path.
+    setting = dict(settings(lab))["bufferbloat a"]
+    run = lab.ask("run", specification=lab.ask("specify", setting=setting), traced=True)
+    tables = _engine.run(json.dumps(lab.ask("specify", setting=setting)))
+    call = next(flow for flow, group in enumerate(tables["flows"]["flow_group"]) if group == "call")
+    path = 0.02 + 200 * 8 / 20e6 + 2 * 200 * 8 / 1e9
+    assert run["groups"][1]["mean"] == pytest.approx(tables["flows"]["delay_mean"][call] - path, rel=1e-3)
+    assert run["groups"][1]["p99"] == pytest.approx(tables["flows"]["delay_p99"][call] - path, rel=0.011)
+
+
+def lost(run: Json) -> list[int]:
+    """The data packets that each flow lost."""
+    return [flow["packets_dropped"] for flow in run["numbers"]["flows"]]
+
+
+@pytest.mark.parametrize(
+    ("control", "queue"),
+    [("cubic", "codel"), ("bbr", "pie"), ("bbr3", "dualpi2"), ("cubic", "red"), ("vegas", "fq_codel"), ("prague", "dualpi2")],
+)
+def test_inner_states_are_those_of_the_command_line(lab: Headless, control: str, queue: str) -> None:
+    """The page hands on each value that the engine samples, and a run of which they are sampled is the same run."""
+    setting = lab.ask("example", control=control, queue=queue, more={"duration": 5 * 10**12, "warm_up": 0})
+    specified = lab.ask("specify", setting=setting)
+    run = lab.ask("run", specification=specified, inside=True)
+    plain = lab.ask("run", specification=specified)
+    assert run["numbers"] == plain["numbers"]
+    assert run["samples"]["flow_series.cwnd"] == plain["samples"]["flow_series.cwnd"]
+    probe = {**specified["probe"], "queue_state": True, "flow_state": True}
+    recorded = _engine.run(json.dumps({**specified, "probe": probe}))["recorded"]
+    samples, names = run["samples"], run["names"]
+    flows, places = column(samples["state.flow"], "u4"), column(samples["state.name"], "u4")
+    here = [
+        (float(time), "queue" if flow == 2**32 - 1 else str(flow), names[place], float(value))
+        for time, flow, place, value in zip(
+            column(samples["state.time"]), flows, places, column(samples["state.value"]), strict=True
+        )
+    ]
+    rows = zip(recorded["time"], recorded["kind"], recorded["which"], recorded["measure"], recorded["value"], strict=True)
+    assert here == [(time, "queue" if kind == "queue" else which, measure, value) for time, kind, which, measure, value in rows]
+    assert len({name for _, _, name, _ in here}) >= 2
+
+
+def test_in_flight_is_what_the_window_allows(lab: Headless) -> None:
+    """What CUBIC has in flight fills its window, sampled with it, and does not exceed it outside of a recovery."""
+    setting = lab.ask("example", control="cubic", more={"duration": 10 * 10**12, "warm_up": 0})
+    run = lab.ask("run", specification=lab.ask("specify", setting=setting), inside=True)
+    samples = run["samples"]
+    windows = dict(
+        zip(
+            zip(column(samples["flow_series.time"]), column(samples["flow_series.flow"], "u4"), strict=True),
+            column(samples["flow_series.cwnd"]),
+            strict=True,
+        )
+    )
+    flights = zip(
+        column(samples["in_flight.time"]),
+        column(samples["in_flight.flow"], "u4"),
+        column(samples["in_flight.bytes"]),
+        strict=True,
+    )
+    shares = [float(flight / windows[time, flow]) for time, flow, flight in flights if (time, flow) in windows and time > 2]
+    assert len(shares) > 100
+    assert np.median(shares) == pytest.approx(1, abs=0.05)
+    assert np.quantile(shares, 0.95) < 1.1
 
 
 def test_links_restore_states(lab: Headless) -> None:
@@ -264,8 +506,8 @@ def test_links_restore_states(lab: Headless) -> None:
     ("hash_", "sentence"),
     [
         ("#v99.e30", "version 99"),
-        ("#elsewhere", "holds no setting"),
-        ("#v2.@@@", "holds no setting"),
+        ("#elsewhere", 'has no scene "elsewhere"'),
+        ("#v2.@@@", "cut short"),
         ("#v2.e3", "cut short"),
         ("#v2.e30", "it has no setting"),
     ],
@@ -318,7 +560,7 @@ def test_absurd_states(lab: Headless, change: Any, sentence: str) -> None:
         ("count = 1", "count = 1.5", "flows[1].count: 1.5 is not an integer"),
         ('name = "cubic"', 'name = "cubic", beta = 7.0', "flows[0].tcp.beta: 7 is out of range"),
         ('name = "sender2"', 'nom = "sender2"', "network.dumbbell.senders[1].nom: unknown key"),
-        ("count = 2", 'count = 2\nsize = "1 MB"', "flows[0].size: the page does not have this key"),
+        ("count = 2", 'count = 2\ndscp = "EF"', "flows[0].dscp: the page does not have this key"),
     ],
 )
 def test_bad_scenarios_get_their_line(lab: Headless, old: str, new: str, what: str) -> None:

@@ -1,17 +1,19 @@
 """The laboratory in a real browser: chromium, driven by Playwright. Skipped if it, or the built page, is not there."""
 
-import base64
+import csv
 import json
 import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import browsing
+import sojourn
 from browsing import CHROMIUM, Scheme, chromium
 from laboratory import LAB, MISSING, PAGE, Headless
 from sojourn import _engine
@@ -66,9 +68,8 @@ class Watched(browsing.Watched):
 
 
 def state_of(page: Page) -> Json:
-    """The state in the address."""
-    text = page.evaluate("location.hash").partition(".")[2]
-    found: Json = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    """The settings that are shown."""
+    found: Json = page.evaluate("lab.shown()")
     return found
 
 
@@ -85,7 +86,7 @@ def test_presets_run(browser: Browser, lab: Headless) -> None:
             setting = preset["state"][side]
             if setting is not None:
                 tables = _engine.run(json.dumps(lab.ask("specify", setting=setting)))
-                assert watched.tile("drops", side).replace(",", "") == str(tables["queues"]["drops"][0])
+                assert watched.tile("drops", side).replace(",", "") == str(sum(tables["flows"]["packets_dropped"]))
                 shown = float(watched.tile("p99 sojourn", side).split()[0])
                 assert shown == pytest.approx(1000 * tables["queues"]["sojourn_p99"][0], rel=6e-3)
     assert watched.complaints == []
@@ -136,6 +137,123 @@ def test_two_settings_and_their_differences(browser: Browser) -> None:
     watched.page.close()
 
 
+def cell(page: Page, side: str, group: str, column: str) -> str:
+    """What the table of groups has."""
+    return page.inner_text(f".groups[data-side='{side}'] tr[data-group='{group}'] [data-number='{column}']")
+
+
+def test_groups_have_their_numbers(browser: Browser) -> None:
+    """Prague waits below a millisecond, CUBIC does not; a policer's drops count, and shares of other rates are not compared."""
+    watched = Watched(browser)
+    watched.settle()
+    watched.choose("l4s")
+    assert 0 < float(cell(watched.page, "B", "prague", "p99 wait").removesuffix(" ms")) < 1
+    assert float(cell(watched.page, "B", "cubic", "mean wait").removesuffix(" ms")) > 5
+    assert watched.tile("p99 sojourn", "change").endswith("ms worse")
+    watched.choose("policer")
+    assert int(watched.tile("drops").replace(",", "")) > 100
+    assert cell(watched.page, "A", "video", "lost").startswith(watched.tile("drops"))
+    assert watched.tile("utilisation", "change") == "of another rate"
+    assert watched.tile("drops", "change").endswith(" better")
+    watched.page.close()
+
+
+def test_inside_of_algorithms_is_shown(browser: Browser) -> None:
+    """Queues of a scheduler, the state of a discipline, and the phase of BBR stand at the playhead, and follow it."""
+    watched = Watched(browser)
+    page = watched.page
+    watched.settle()
+    watched.choose("l4s")
+    words = page.locator("#stage-b-side .state")
+    expect(words).to_contain_text(re.compile(r"DualPI2: base probability [\d.]+ % · classic probability"))
+    expect(page.locator("#stages figure >> nth=0").locator(".state")).to_contain_text(re.compile("CoDel: (waiting|dropping)"))
+    before = words.inner_text()
+    page.locator("#time").fill("700")
+    expect(words).not_to_have_text(before)
+    assert page.locator("#chart-inside-probability .plot-of-side:visible").count() == 1
+    watched.choose("bbr-cubic")
+    assert not page.locator("#chart-inside-probability").is_visible()
+    inside = page.locator("#chart-inside-flow")
+    expect(inside).to_contain_text("BDP that it takes")
+    expect(inside.locator(".state >> nth=0")).to_contain_text(
+        re.compile("(startup|drain|probe bw|probe rtt) · .*in flight [\\d,.]+ segments")
+    )
+    inside.get_by_label("Flow to look into").select_option(label="cubic")
+    expect(inside.locator(".state >> nth=0")).to_contain_text("w max")
+    assert watched.complaints == []
+    page.close()
+
+
+def test_several_seeds_are_a_band(browser: Browser) -> None:
+    """Five seeds have a band behind the queue, a range in the tiles, and say how many of them agree on a difference."""
+    watched = Watched(browser)
+    page = watched.page
+    watched.settle()
+    watched.choose("codel")
+    page.get_by_label("Runs", exact=True).select_option("5")
+    page.wait_for_function("document.body.dataset.seeds === '5'")
+    expect(page.locator("#chart-queue .legend >> nth=0")).to_contain_text(re.compile(r"5 seeds [\d,]+ to [\d,]+"))
+    tile = page.locator("[data-number='p99 sojourn']")
+    value, low, high = (float(part) for part in re.findall(r"[\d.]+", tile.locator("dd.a").inner_text()))
+    assert low <= value <= high
+    assert low < high
+    expect(tile.locator("dd.change")).to_have_text(re.compile("better, 5 of 5 seeds$"))
+    page.get_by_label("Runs", exact=True).select_option("1")
+    expect(page.locator("#chart-queue .legend >> nth=0")).not_to_contain_text("seeds")
+    assert watched.complaints == []
+    page.close()
+
+
+def test_charts_are_read_and_saved(browser: Browser, tmp_path: Path) -> None:
+    """A chart's values are read by pointer and by keys, stand in a table, and are saved as they are drawn."""
+    watched = Watched(browser)
+    page = watched.page
+    watched.settle()
+    chart = page.locator("#chart-queue")
+    value = chart.locator(".legend .value")
+    chart.locator(".plot").focus()
+    page.keyboard.press("Home")
+    expect(value).to_have_text("0")
+    page.keyboard.press("End")
+    expect(value).not_to_have_text("0")
+    expect(page.locator("#announcement")).to_contain_text(re.compile(r"^30 s: queued \d+"))
+    at_the_end = value.inner_text()
+    # The last of several moments in one frame is the one that is read.
+    move = """moments => { for (const moment of moments) {
+        const slider = document.getElementById("time");
+        slider.value = moment;
+        slider.dispatchEvent(new Event("input"));
+    } }"""
+    page.evaluate(move, ["1000", "100"])
+    expect(value).not_to_have_text(at_the_end)
+    page.evaluate(move, ["100", "1000"])
+    expect(value).to_have_text(at_the_end)
+    chart.locator(".plot").hover(position={"x": 50, "y": 60})
+    expect(value).not_to_have_text(at_the_end)
+    waits = page.locator("#chart-sojourn")
+    waits.locator(".plot").focus()
+    page.keyboard.press("End")
+    expect(page.locator("#announcement")).to_contain_text(re.compile(r"ms: download 100, call 100$"))
+    chart.get_by_text("Values and files").click()
+    rows = chart.locator(".values tbody tr")
+    assert 30 <= rows.count() <= 61
+    saved = {}
+    for kind in ("CSV", "SVG", "PNG"):
+        with page.expect_download() as download:
+            chart.get_by_role("button", name=kind).click()
+        saved[kind] = tmp_path / download.value.suggested_filename
+        download.value.save_as(saved[kind])
+    lines = list(csv.reader(saved["CSV"].read_text(encoding="utf-8").splitlines()))
+    assert lines[0] == ["time, s", "queued, packets"]
+    shown = [[float(text.replace(",", "")) for text in row.locator("td").all_inner_texts()] for row in rows.all()]
+    stride = (len(lines) - 2) // (len(shown) - 1)
+    assert [float(line[1]) for line in lines[1::stride]] == pytest.approx([each[1] for each in shown], rel=0.01, abs=0.01)
+    assert ElementTree.parse(saved["SVG"]).getroot().tag == "{http://www.w3.org/2000/svg}svg"
+    assert saved["PNG"].read_bytes().startswith(b"\x89PNG")
+    assert watched.complaints == []
+    page.close()
+
+
 def drop(page: Page, name: str, text: str) -> None:
     page.locator("#file").set_input_files({"name": name, "mimeType": "text/plain", "buffer": text.encode()})
 
@@ -159,7 +277,18 @@ def test_scenarios_come_and_go(browser: Browser) -> None:
 
 @pytest.mark.parametrize(
     ("hash_", "sentence"),
-    [("#v7.e30", "This link is of version 7"), ("#v2.e3", "cut short"), ("#nonsense", "holds no setting")],
+    [
+        ("#v7.e30", "This link is of version 7"),
+        ("#v2.e3", "cut short"),
+        ("#nonsense", 'This page has no scene "nonsense", so this is the first one. It has: bufferbloat, codel'),
+        ("#codel&b.bottleneck.queue.limit", 'cut short: "b.bottleneck.queue.limit" has no value'),
+        (
+            "#codel&b.bottleneck.queue.limit=7+cups",
+            'left out: network.dumbbell.bottleneck.queue.limit: "7 cups": unknown unit "cups"',
+        ),
+        ("#codel&state=v2.eyJhIj", "What was changed cannot be shown. This link was cut short"),
+        ("#codel&time=noon", 'time: "noon" is not a duration'),
+    ],
 )
 def test_bad_links_show_a_page(browser: Browser, hash_: str, sentence: str) -> None:
     """A link that cannot be used is told in a sentence, over a page that works."""
@@ -169,6 +298,171 @@ def test_bad_links_show_a_page(browser: Browser, hash_: str, sentence: str) -> N
     assert watched.tile("drops") != NOTHING
     assert watched.complaints == []
     watched.page.close()
+
+
+def changed(watched: Watched, label: str, text: str) -> None:
+    """Writes into a field, and waits for the run."""
+    watched.page.evaluate("document.body.dataset.state = 'waiting'")
+    watched.page.get_by_label(label, exact=True).fill(text)
+    watched.page.keyboard.press("Enter")
+    watched.settle()
+
+
+def test_stories_stay_and_say_what_was_changed(browser: Browser) -> None:
+    """A story stays when a field is edited, with what was changed; the tries are in a table, and Back and Undo go back."""
+    watched = Watched(browser)
+    watched.settle()
+    page = watched.page
+    drops = watched.tile("retransmissions")
+    changed(watched, "Buffer", "5 packets")
+    assert page.inner_text("#story h2") == "Bufferbloat"
+    assert "Changed: buffer 1000 \N{RIGHTWARDS ARROW} 5 packets." in page.inner_text("#story")
+    assert page.evaluate("location.hash") == "#bufferbloat&bottleneck.queue.limit=5+packets"
+    watched.choose("codel")
+    page.locator("#tries summary").click()
+    rows = [row.split("\t") for row in page.locator("#tries tbody tr").all_inner_texts()]
+    assert [(row[1], row[2].strip()) for row in rows[:2]] == [
+        ("Bufferbloat", "\N{EN DASH}"),
+        ("Bufferbloat", "buffer 1000 \N{RIGHTWARDS ARROW} 5 packets"),
+    ]
+    assert len(rows) == 4  # two sides of the last
+    page.evaluate("document.body.dataset.state = 'waiting'")
+    page.go_back()
+    watched.settle()
+    assert page.evaluate("location.hash") == "#bufferbloat&bottleneck.queue.limit=5+packets"
+    assert page.get_by_label("Buffer", exact=True).input_value() == "5 packets"
+    page.evaluate("document.body.dataset.state = 'waiting'")
+    page.get_by_role("button", name="Undo").click()
+    watched.settle()
+    assert page.evaluate("location.hash") == "#bufferbloat"
+    assert watched.tile("retransmissions") == drops
+    assert page.get_by_role("button", name="Undo").is_disabled()
+    page.evaluate("document.body.dataset.state = 'waiting'")
+    page.get_by_role("button", name="Show try 2").click()
+    watched.settle()
+    assert page.get_by_label("Buffer", exact=True).input_value() == "5 packets"
+    page.get_by_role("button", name="Back to the scene").click()
+    expect(page.locator("#story")).not_to_contain_text("Changed:")
+    assert watched.complaints == []
+    page.close()
+
+
+def test_steps_are_done(browser: Browser, lab: Headless) -> None:
+    """A step makes its change in the scene, shows where to look, and says what there is to see."""
+    watched = Watched(browser, "#bufferbloat")
+    watched.settle()
+    page = watched.page
+    step = lab.ask("presets")[0]["steps"][1]
+    page.get_by_role("button", name="Next").click()
+    assert step["task"] in page.inner_text(".step")
+    page.evaluate("document.body.dataset.state = 'waiting'")
+    page.get_by_role("button", name="Do it").click()
+    watched.settle()
+    assert state_of(page)["a"]["bottleneck"]["limit"] == {"packets": 50}
+    assert page.locator(".looked-at").get_attribute("id") == "numbers"
+    page.get_by_text("What there is to see").click()
+    assert step["seen"] in page.inner_text(".step")
+    page.close()
+
+
+def test_links_say_moment_speed_and_title(browser: Browser) -> None:
+    """The dialog gives a link that shows the same at the same moment under a title, and a frame for other pages."""
+    watched = Watched(browser, "#bbr-cubic&time=3+s&speed=1/100")
+    watched.settle()
+    page = watched.page
+    assert page.inner_text("#moment").startswith("3.0")
+    assert page.get_by_label("Speed").input_value() == "0.01"
+    page.get_by_role("button", name="Share").click()
+    page.get_by_label("Title").fill("Who wins?")
+    link, frame = (page.get_by_label(label, exact=True).input_value() for label in ("Link", "For a page of yours"))
+    hash_ = "#bbr-cubic&time=3+s&speed=1/100&title=Who+wins%3F"
+    assert link == PAGE.as_uri() + hash_
+    assert f'src="{PAGE.as_uri()}{hash_}&embed=on"'.replace("&", "&amp;") in frame
+    page.get_by_role("button", name="Close", exact=True).click()
+    page.close()
+    other = Watched(browser, hash_ + "&embed=on", width=800)
+    other.settle()
+    assert other.page.inner_text("#story h2") == "Who wins?"
+    assert not other.page.locator("#settings").is_visible()
+    assert other.page.locator("#stage-a").is_visible()
+    href = other.page.get_by_role("link", name="Open it in the laboratory").get_attribute("href")
+    assert href == "#bbr-cubic&title=Who+wins%3F"
+    other.page.close()
+
+
+def test_cell_of_a_sweep_is_chosen(browser: Browser) -> None:
+    """Of a scenario with a sweep the page shows the cell that is chosen."""
+    watched = Watched(browser)
+    watched.settle()
+    page = watched.page
+    text = (Path(sojourn.__file__).parent / "examples" / "sweep.toml").read_text(encoding="utf-8")
+    page.evaluate("document.body.dataset.state = 'waiting'")
+    drop(page, "sweep.toml", text)
+    watched.settle()
+    assert page.inner_text("#story h2") == "sweep.toml"
+    assert state_of(page)["a"]["bottleneck"]["delay"] == 5 * 10**9
+    page.evaluate("document.body.dataset.state = 'waiting'")
+    page.get_by_role("region", name="Cell of the sweep").get_by_label("wait").select_option(label="80 ms")
+    watched.settle()
+    assert state_of(page)["a"]["bottleneck"]["delay"] == 80 * 10**9
+    page.close()
+
+
+def test_what_cannot_run_dims_the_picture(browser: Browser) -> None:
+    """A setting that cannot run is told, over a picture that is dimmed, since it is of another; then the next one runs."""
+    watched = Watched(browser)
+    watched.settle()
+    page = watched.page
+    page.get_by_label("Measured from").fill("29 s")
+    page.keyboard.press("Enter")
+    watched.settle()
+    page.locator("summary", has_text="Name, times").first.click()
+    page.get_by_label("Starts spread over").first.fill("20 s")
+    page.keyboard.press("Enter")
+    page.get_by_label("Stop").first.fill("15 s")
+    page.keyboard.press("Enter")
+    expect(page.locator("#notice")).to_contain_text("Setting A cannot be run: flows[0].stop: is not between")
+    watched.settle("wrong")
+    assert float(page.evaluate("getComputedStyle(document.getElementById('stages')).opacity")) < 0.5
+    watched.choose("bufferbloat")
+    assert page.evaluate("getComputedStyle(document.getElementById('stages')).opacity") == "1"
+    assert watched.notice == ""
+    page.close()
+
+
+#: Elements whose text may not lie over that of another.
+OVERLAPS = """() => {
+    const texts = "button, h1, h2, h3, p, dt, dd, label, summary, legend, output, select, input, th, td, li";
+    const boxes = [...document.querySelectorAll(texts)]
+        .filter((each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !each.closest("#transport")
+            && !each.matches(".hidden, .skip") && !each.querySelector("button, input, select, p, label"))
+        .map((each) => ({ each, box: each.getBoundingClientRect() })).filter(({ box }) => box.width > 1 && box.height > 1);
+    const found = [];
+    for (let one = 0; one < boxes.length; one += 1)
+        for (let other = one + 1; other < boxes.length; other += 1) {
+            const [a, b] = [boxes[one], boxes[other]];
+            if (a.each.contains(b.each) || b.each.contains(a.each)) continue;
+            const wide = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
+            const high = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
+            if (wide > 2 && high > 3) found.push([a.each.textContent || a.each.id, b.each.textContent || b.each.id, wide, high]);
+        }
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("shape", ["phone", "zoomed", "wide", "printed"])
+def test_nothing_overlaps(browser: Browser, shape: str) -> None:
+    """On a phone, at 200 % of 1280 pixels, on paper, and as usual, no text lies over another, and all fits the width."""
+    watched = Watched(browser, "#incast", width={"phone": 390, "zoomed": 640, "wide": 1280, "printed": 794}[shape])
+    watched.settle()
+    page = watched.page
+    page.locator("#tries summary").click()
+    if shape == "printed":
+        page.emulate_media(media="print")
+        page.wait_for_timeout(300)
+    assert page.evaluate(OVERLAPS) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("innerWidth")
+    page.close()
 
 
 def test_long_runs_are_asked_about(browser: Browser, lab: Headless) -> None:

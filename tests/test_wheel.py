@@ -58,7 +58,7 @@ def test_wheel_size(wheel: Path) -> None:
 
 @needs_cargo
 def test_wheel_is_complete(wheel: Path) -> None:
-    """The wheel has every tracked file, such as linked studies, suites and examples, the report's templates and py.typed."""
+    """The wheel has every tracked file, such as linked studies and the report's templates, and the laboratory if it is built."""
     tracked = run(
         "git", "-C", str(ROOT), "ls-files", "python/sojourn", "studies", "suites", "examples", **os.environ
     ).splitlines()
@@ -70,6 +70,7 @@ def test_wheel_is_complete(wheel: Path) -> None:
     packed = set(zipfile.ZipFile(wheel).namelist())
     assert sorted(files - packed) == []
     assert "sojourn/_engine.abi3.so" in packed
+    assert ("sojourn/laboratory.html" in packed) == (ROOT / "python" / "sojourn" / "laboratory.html").is_file()
     assert not any(name.endswith((".pyc", ".unfinished")) for name in packed)
 
 
@@ -94,6 +95,8 @@ def test_wheel_without_compiler(wheel: Path, tmp_path: Path) -> None:
     def installed(*arguments: str) -> str:
         return run(fresh / "bin" / "sojourn", *arguments, PATH=PATH, HOME=str(tmp_path))
 
+    if (ROOT / "python" / "sojourn" / "laboratory.html").is_file():
+        assert installed("lab", "--no-open").endswith("/sojourn/laboratory.html\n")
     assert installed("--version") == f"sojourn {sojourn.__version__}\n"
     example = str(ROOT / "examples" / "bufferbloat.toml")
     assert "download" in installed("run", example, "--set", "duration=5 s", "--set", "warm_up=1 s")

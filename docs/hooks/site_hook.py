@@ -13,6 +13,7 @@ import atlas_page
 import card_pages
 import catalogue_page
 import navigation
+import scenes
 import study_pages
 from made.markers import unmarked
 from origins import ELSEWHERE, relinked
@@ -69,7 +70,9 @@ def on_nav(nav: Navigation, files: Files, **_: MkDocsConfig) -> Navigation:
 
 def on_page_markdown(markdown: str, page: Page, files: Files, **_: MkDocsConfig) -> str:
     """Takes away what says how a page's numbers are made, and makes its links lead to pages of the site."""
-    return relinked(unmarked(markdown), page.file.src_uri, [file.src_uri for file in files])
+    places = [file.src_uri for file in files]
+    laboratory = page.file.url.count("/") * "../" + LABORATORY if LABORATORY in places else None
+    return relinked(unmarked(scenes.framed(markdown, laboratory)), page.file.src_uri, places)
 
 
 def on_page_content(html: str, **_: MkDocsConfig) -> str:

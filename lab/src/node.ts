@@ -2,14 +2,17 @@
 
 export { Engine } from "./engine/engine";
 export { fromHash, toHash } from "./model/address";
-export { find } from "./model/catalogue";
+export { defaults, find } from "./model/catalogue";
+export { changed, differences, inWords } from "./model/changes";
+export { CLAIMS, OF_PAPERS } from "./model/claims";
+export { groupsOf, packetsByGroup } from "./model/groups";
 export { summarise } from "./model/numbers";
-export { PRESETS } from "./model/presets";
 export { problemOf } from "./model/problems";
 export { fromToml } from "./model/reading";
 export { toToml } from "./model/scenario";
+export { SCENES } from "./model/scenes";
 export { chosen, path, setting } from "./model/setting";
-export { specify } from "./model/specification";
+export { specify, withInside } from "./model/specification";
 export { DIMENSIONS, parse } from "./model/units";
 export { load } from "./own/hooks";
 export { TEMPLATE } from "./own/template";

@@ -4,6 +4,7 @@
 //! call. What a call has to say is in memory at [`said`] until the next call: text, or columns ([`columns`]).
 
 mod columns;
+mod flights;
 mod page;
 mod plugins;
 mod running;

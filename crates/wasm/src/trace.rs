@@ -7,10 +7,11 @@
 use std::collections::{HashMap, VecDeque};
 
 use serde_json::json;
+use sojourn_engine::numbers::Numbers;
 use sojourn_engine::packet::{Packet, flags};
 use sojourn_engine::probe::{End, Passage};
 use sojourn_engine::simulation::Simulation;
-use sojourn_engine::specification::Specification;
+use sojourn_engine::specification::{LinkSpecification, Specification};
 use sojourn_engine::time::{Duration, Time};
 
 use crate::columns::Columns;
@@ -29,10 +30,13 @@ enum Fate {
 
 #[derive(Clone, Copy, Debug)]
 struct Row {
+    /// The row of its flow; connections that arrive have that of their group.
     flow: u32,
     size: u16,
     fate: Fate,
     was_marked: bool,
+    /// Whether it arrived as a packet of L4S, by its ECN field: ECT(1) or CE (RFC 9331 section 3).
+    is_l4s: bool,
     arrived: Time,
     left: Time,
 }
@@ -40,7 +44,9 @@ struct Row {
 #[derive(Debug)]
 pub struct Trace {
     link: usize,
-    rate: u64,
+    numbers: Numbers,
+    /// Its rates in bit/s, each from a moment on, in order.
+    rates: Vec<(u64, u64)>,
     rows: Vec<Row>,
     /// The rows of packets that have not left, by what tells packets apart: those with the same are in order of arrival.
     waiting: HashMap<(u32, u64, u64, u8), VecDeque<usize>>,
@@ -50,11 +56,36 @@ pub struct Trace {
     /// Of a link that may refuse packets before its queue, as a policer does: when the queue counted an arrival.
     accepted: Option<Vec<Time>>,
     counted_arrivals: u64,
+    /// Of a link that sends frames, whose packets pass together: when the queue gave packets that have not passed yet.
+    given: Option<VecDeque<Time>>,
+    counted_departures: u64,
     is_full: bool,
 }
 
 fn key(packet: &Packet) -> (u32, u64, u64, u8) {
     (packet.flow, packet.number, packet.stamp.0, packet.flags & (flags::DATA | flags::ACK | flags::SYN | flags::FIN))
+}
+
+/// The rates of a link and from when on it has them, in ps; changes that are made again and again are not looked at.
+fn rates(link: &LinkSpecification) -> Vec<(u64, u64)> {
+    let changed = link.changes.iter().filter_map(|each| Some((each.at.since(Time::ZERO).0, each.rate?.0)));
+    std::iter::once((0, link.rate.0)).chain(changed).collect()
+}
+
+/// When the transmission of so many bytes began that ended at a time, both in ps.
+fn began(rates: &[(u64, u64)], end: u64, bytes: u64) -> u64 {
+    // In bits times 1e12, as rates times picoseconds are.
+    let mut left = u128::from(bytes) * 8_000_000_000_000;
+    let mut until = end;
+    for &(from, rate) in rates.iter().rev().filter(|(from, _)| *from < end) {
+        let carried = u128::from(rate) * u128::from(until - from);
+        if carried >= left {
+            return until - (left / u128::from(rate)) as u64;
+        }
+        left -= carried;
+        until = from;
+    }
+    0
 }
 
 impl Trace {
@@ -72,13 +103,16 @@ impl Trace {
         simulation.record(link, End::Near)?;
         Ok(Trace {
             link,
-            rate: links[link].rate.0,
+            numbers: Numbers::new(&specification.flow_groups()),
+            rates: rates(&links[link]),
             rows: Vec::new(),
             waiting: HashMap::new(),
             drops: Vec::new(),
             counted_drops: 0,
             accepted: (!links[link].is_plain()).then(Vec::new),
             counted_arrivals: 0,
+            given: links[link].aggregation.is_some().then(VecDeque::new),
+            counted_departures: 0,
             is_full: false,
         })
     }
@@ -115,16 +149,21 @@ impl Trace {
             accepted.extend((self.counted_arrivals < totals.counts.arrivals).then(|| simulation.now()));
             self.counted_arrivals = totals.counts.arrivals;
         }
+        if let Some(given) = &mut self.given {
+            given.extend((self.counted_departures..totals.counts.departures).map(|_| simulation.now()));
+            self.counted_departures = totals.counts.departures;
+        }
     }
 
     fn take(&mut self, passage: &Passage) {
         let Passage { time, packet, .. } = passage;
         if passage.link != self.link {
             let row = Row {
-                flow: packet.flow,
+                flow: self.numbers.row(packet.flow) as u32,
                 size: packet.size,
                 fate: Fate::Queued,
                 was_marked: packet.is_marked(),
+                is_l4s: packet.flags & flags::ECT_1 != 0,
                 arrived: *time,
                 left: Time::NEVER,
             };
@@ -139,9 +178,9 @@ impl Trace {
         }
         let row = &mut self.rows[index];
         // The last bit passes then: it was taken out when its transmission began.
-        let transmission = u128::from(row.size) * 8_000_000_000_000 / u128::from(self.rate.max(1));
-        let taken = time.since(Time::ZERO).0.saturating_sub(transmission as u64);
-        row.left = (Time::ZERO + Duration(taken)).max(row.arrived);
+        let began = || Time::ZERO + Duration(began(&self.rates, time.since(Time::ZERO).0, row.size.into()));
+        let taken = self.given.as_mut().and_then(VecDeque::pop_front).unwrap_or_else(began);
+        row.left = taken.max(row.arrived);
         row.fate = if packet.is_marked() && !row.was_marked { Fate::Marked } else { Fate::Sent };
     }
 
@@ -182,6 +221,7 @@ impl Trace {
         let mut columns = Columns::new(json!({ "is_whole": !self.is_full }));
         columns.indices("packets.flow", self.rows.iter().map(|row| row.flow));
         columns.indices("packets.size", self.rows.iter().map(|row| row.size.into()));
+        columns.indices("packets.l4s", self.rows.iter().map(|row| row.is_l4s.into()));
         columns.indices("packets.fate", self.rows.iter().map(|row| row.fate as u32));
         columns.numbers("packets.arrived", self.rows.iter().map(|row| row.arrived.seconds()));
         let left = |row: &Row| if row.left == Time::NEVER { f64::NAN } else { row.left.seconds() };

@@ -99,6 +99,11 @@ export class Client {
     this.send({ kind: "trace", run: this.current, specification });
   }
 
+  /** Asks for the same run with other seeds, each of which is answered. */
+  seeds(specification: string, seeds: number[]): void {
+    this.send({ kind: "seeds", run: this.current, specification, seeds });
+  }
+
   stop(): void {
     this.current += 1;
     this.listen(false);

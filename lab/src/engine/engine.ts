@@ -4,7 +4,7 @@ import type { Catalogue } from "../model/catalogue";
 import type { Numbers } from "../model/numbers";
 import { Wrong } from "../model/units";
 import { Plugins } from "../own/plugins";
-import type { Packets, Samples, Sojourns } from "./protocol";
+import type { Packets, Samples, Sojourns, Told } from "./protocol";
 
 interface Exports {
   memory: WebAssembly.Memory;
@@ -120,19 +120,26 @@ export class Engine {
     return this.engine.now();
   }
 
-  samples(): Samples {
+  samples(): Told {
     this.call(() => this.engine.samples());
-    return this.columns().columns;
+    const { header, columns } = this.columns<Omit<Told, "samples">>();
+    return { samples: columns, names: header.names, red: header.red };
   }
 
   finish(): { numbers: Numbers; sojourns: Sojourns } {
     this.call(() => this.engine.finish());
-    const { header, columns } = this.columns<Numbers>();
+    const { header, columns } = this.columns<Omit<Numbers, "transfers">>();
     const sojourns = {
       atMost: columns["sojourns.at_most"] as Float64Array,
       packets: columns["sojourns.packets"] as Float64Array,
     };
-    return { numbers: header, sojourns };
+    const transfers = {
+      flow: Array.from(columns["transfers.flow"] ?? []),
+      completed: Array.from(columns["transfers.completed"] ?? []),
+      time: Array.from(columns["transfers.completion_time"] ?? []),
+      weight: Array.from(columns["transfers.stands_for"] ?? []),
+    };
+    return { numbers: { ...header, transfers }, sojourns };
   }
 
   packets(): Packets {
@@ -141,6 +148,7 @@ export class Engine {
     return {
       flow: columns["packets.flow"] as Uint32Array,
       fate: columns["packets.fate"] as Uint32Array,
+      l4s: columns["packets.l4s"] as Uint32Array,
       size: columns["packets.size"] as Uint32Array,
       arrived: columns["packets.arrived"] as Float64Array,
       left: columns["packets.left"] as Float64Array,

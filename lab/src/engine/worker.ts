@@ -1,5 +1,7 @@
 // The worker: it runs the engine bit by bit, so that a newer request is heard between two bits.
 
+import { groupsOf, packetsByGroup } from "../model/groups";
+import type { Specification } from "../model/specification";
 import { Wrong } from "../model/units";
 import { load } from "../own/hooks";
 import { Engine } from "./engine";
@@ -50,15 +52,15 @@ async function run(request: Request & { kind: "run" }, mine: number): Promise<vo
     const isOver = engine.advance(EVENTS_AT_ONCE);
     if (isOver) break;
     if (performance.now() > look) {
-      const samples = engine.samples();
-      tell({ kind: "samples", run: request.run, samples, reached: engine.now() }, buffers(samples));
+      const told = engine.samples();
+      tell({ kind: "samples", run: request.run, told, reached: engine.now() }, buffers(told.samples));
       look = performance.now() + NEXT_LOOK;
     }
     await pause();
     if (mine !== latest) return;
   }
-  const samples = engine.samples();
-  tell({ kind: "samples", run: request.run, samples, reached: Infinity }, buffers(samples));
+  const told = engine.samples();
+  tell({ kind: "samples", run: request.run, told, reached: Infinity }, buffers(told.samples));
   const { numbers, sojourns } = engine.finish();
   tell({ kind: "done", run: request.run, numbers, sojourns, seconds: (performance.now() - began) / 1000 });
 }
@@ -72,8 +74,27 @@ async function trace(request: Request & { kind: "trace" }, mine: number): Promis
   }
   const packets = engine.packets();
   engine.forget();
-  const { flow, fate, size, arrived, left } = packets;
-  tell({ kind: "packets", run: request.run, packets }, buffers({ flow, fate, size, arrived, left }));
+  const groups = packetsByGroup(packets, groupsOf(request.specification));
+  const { flow, fate, l4s, size, arrived, left } = packets;
+  tell({ kind: "packets", run: request.run, packets, groups }, buffers({ flow, fate, l4s, size, arrived, left }));
+}
+
+async function runSeeds(request: Request & { kind: "seeds" }, mine: number): Promise<void> {
+  const specification = JSON.parse(request.specification) as Specification;
+  const { queue_series } = specification.probe;
+  for (const seed of request.seeds) {
+    if (!engine) return;
+    engine.begin(
+      JSON.stringify({ ...specification, seed, probe: { queue_statistics: true, queue_series, flow_series: null } }),
+      false,
+    );
+    while (!engine.advance(EVENTS_AT_ONCE)) {
+      await pause();
+      if (mine !== latest) return;
+    }
+    const queue = engine.samples().samples["queue_series.packets"] as Float64Array;
+    tell({ kind: "seed", run: request.run, seed, queue, numbers: engine.finish().numbers }, [queue.buffer]);
+  }
 }
 
 async function carryOut(request: Request): Promise<void> {
@@ -98,7 +119,8 @@ async function carryOut(request: Request): Promise<void> {
       latest += 1;
       const mine = latest;
       try {
-        return await (request.kind === "run" ? run(request, mine) : trace(request, mine));
+        if (request.kind === "run") return await run(request, mine);
+        return await (request.kind === "trace" ? trace(request, mine) : runSeeds(request, mine));
       } catch (error) {
         // After a trap the engine's memory means nothing.
         if (module && !(error instanceof Wrong && !error.message.startsWith("the simulator"))) engine = new Engine(module);

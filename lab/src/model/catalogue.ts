@@ -18,6 +18,15 @@ export interface Parameter {
   isBoundHere?: boolean;
 }
 
+/** A value of an inner state, as the engine describes it. */
+export interface StateValue {
+  name: string;
+  unit: string;
+  doc: string;
+  /** Of the number of a phase: their names. */
+  phases?: string[];
+}
+
 export interface Algorithm {
   name: string;
   aliases: string[];
@@ -29,6 +38,7 @@ export interface Algorithm {
   random: string | null;
   one_way?: boolean;
   unresponsive?: boolean;
+  state?: StateValue[];
   parameters: Parameter[];
 }
 

@@ -15,7 +15,7 @@ export const MOST_MEMORY = 1e9;
 let speed = FIRST_GUESS;
 
 export function packets(of: Setting): number {
-  const access = of.senders.reduce((sum, each) => sum + each.rate, 0);
+  const access = of.links ? Infinity : of.senders.reduce((sum, each) => sum + each.rate, 0);
   const rate = Math.min(of.bottleneck.rate, access);
   const seconds = of.duration / 1e12;
   return (rate * seconds) / 8 / BYTES + flowCount(of) * seconds * PACKETS_PER_FLOW_SECOND;

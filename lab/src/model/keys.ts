@@ -2,6 +2,7 @@
 // takes of it, so that a key is a parameter like those of the catalogue.
 
 import type { Parameter } from "./catalogue";
+import type { Aggregation } from "./setting";
 import { DIMENSIONS } from "./units";
 
 interface Property {
@@ -77,9 +78,21 @@ export const KEYS = {
     sender_overhead: [0, S],
   }),
   network: keys("Network", {}),
+  link: keys("Link", { from: null, to: null, rate: [1000, 100e9], delay: [0, MOST_DELAY], loss: null }),
+  drop: keys("Drop", { every: [1, 1e9] }),
   dumbbell: keys("Dumbbell", {}),
   host: keys("Host", { name: null, rate: [1000, 100e9], delay: [0, MOST_DELAY] }),
   bottleneck: keys("Bottleneck", { rate: RATES, delay: [0, MOST_DELAY], loss: null }),
+  change: keys("Change", { at: [0, DURATIONS[1]], rate: [0, RATES[1]], delay: [0, MOST_DELAY], loss: null }),
+  aggregation: keys("Aggregation", {
+    size: [1, 1e6],
+    airtime: [1, S],
+    access: [0, S],
+    response: [0, S],
+    response_size: [0, 500],
+    header: [0, 500],
+  }),
+  reverse: keys("Reverse", { rate: RATES }),
   impairments: keys("Impairments", {}),
   policer: keys("Policer", { rate: RATES, burst: [1, 1e12] }),
   flows: keys("Flows", {
@@ -89,7 +102,9 @@ export const KEYS = {
     start: [0, DURATIONS[1]],
     start_within: [0, DURATIONS[1]],
     stop: [0, DURATIONS[1]],
+    size: [1, 1e12],
   }),
+  arrivals: keys("Arrivals", { process: null, load: [0.001, 10], rate: [0.001, 10_000] }),
   probe: keys("Probe", { queue_series: [MS / 10, 1e15], flow_series: [MS / 10, 1e15] }),
 };
 
@@ -105,6 +120,18 @@ export function nameOf(name: string, entries: readonly { name: string; aliases?:
     entries.flatMap((each) => [each.name, ...(each.aliases ?? [])]),
   );
 }
+
+/** How many packets a frame holds, and the frames of 802.11n at 5 GHz, as scenarios have them (scenario/aggregation.py). */
+export const FRAME = ofChoice("packets", "queue_length", null);
+export const WIFI: Aggregation = {
+  packets: 64,
+  size: 65_535,
+  airtime: 4 * MS,
+  access: 133.5e6,
+  response: 32e6,
+  response_size: 58,
+  header: 42,
+};
 
 /** How much a queue holds; null is no limit. */
 export const LIMIT = ofChoice("limit", "limit", null);

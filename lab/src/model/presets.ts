@@ -13,12 +13,12 @@ export interface Preset {
   state: State;
 }
 
-function queue(name: string, parameters = {}): Pick<Setting["bottleneck"], "queue"> {
+export function queue(name: string, parameters = {}): Pick<Setting["bottleneck"], "queue"> {
   return { queue: { name, parameters } };
 }
 
 /** The same twice, with a change. */
-function beside(a: Setting, change: (b: Setting) => void): State {
+export function beside(a: Setting, change: (b: Setting) => void): State {
   const b = structuredClone(a);
   change(b);
   return { a, b, own: [] };

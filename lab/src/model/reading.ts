@@ -2,18 +2,56 @@
 
 import { parse as parseToml, TomlError } from "smol-toml";
 import { type Algorithm, type Catalogue, find, isRateBased, type Limit, type Parameter, type Values } from "./catalogue";
-import { KEYS, type Keys, LIMIT, MOST_FLOWS, MOST_GROUPS, nameOf } from "./keys";
-import { flowCount, freeName, type Group, type Host, isName, type Setting } from "./setting";
+import { FRAME, KEYS, type Keys, LIMIT, MOST_FLOWS, MOST_GROUPS, nameOf, WIFI } from "./keys";
+import { lineOf, type Place } from "./lines";
+import { delayOf, type Link, type Links, nodesOf } from "./links";
+import {
+  type Aggregation,
+  type Arrivals,
+  type Change,
+  flowCount,
+  freeName,
+  type Group,
+  type Host,
+  isName,
+  type Setting,
+} from "./setting";
+import { type Cell, type Choice, Sweep } from "./sweep";
 import { DURATION, format, readValue, Wrong } from "./units";
 
 export type Table = Record<string, unknown>;
 
-/** A place in the file: keys, and the numbers of entries. */
-type Place = readonly (string | number)[];
-
 const LARGEST = 5e5;
 
-export function fromToml(text: string, known: Catalogue): Setting {
+/** What a file has: a setting, or several of which one is to be chosen. */
+export interface Opened {
+  setting: Setting;
+  /** The axes of a sweep; none if there is no sweep. */
+  choices: readonly Choice[];
+  cell: Cell;
+  /** What of the file is not shown. */
+  note: string | null;
+}
+
+/** Reads a scenario file; of a sweep one cell, the first unless one is given. What is wrong is told with its key and line. */
+export function fromToml(text: string, known: Catalogue, chosen: Cell | null = null): Opened {
+  const other = otherVersion(text, known);
+  try {
+    const opened = read(text, known, chosen);
+    return { ...opened, note: [opened.note, other].filter(Boolean).join(" ") || null };
+  } catch (error) {
+    throw error instanceof Wrong && other ? new Wrong(`${error.message} ${other}`) : error;
+  }
+}
+
+/** What is to be said of a scenario that a laboratory of another version has written. */
+function otherVersion(text: string, known: Catalogue): string | null {
+  const [, version] = /^# From the laboratory of Sojourn ([^\s,]+),/m.exec(text) ?? [];
+  if (version === undefined || version === known.version) return null;
+  return `Version ${version} has written this file, and this page is of ${known.version}: runs may differ.`;
+}
+
+function read(text: string, known: Catalogue, chosen: Cell | null): Opened {
   if (text.length > LARGEST) throw new Wrong("The file is larger than a scenario is: the page takes up to 500 kB.");
   let table: Table;
   try {
@@ -25,11 +63,30 @@ export function fromToml(text: string, known: Catalogue): Setting {
     }
     throw error;
   }
-  for (const key of ["duration", "network", "flows"]) {
+  // A scenario of programs has no flows; the key that the page does not have is told then.
+  for (const key of "programs" in table ? [] : ["duration", "network", "flows"]) {
     if (!(key in table)) throw new Wrong(`The file has no "${key}", so it is not a scenario of Sojourn.`);
   }
-  return new Reader(known, [], (place) => `Line ${lineOf(text, place)}: `).setting(table);
+  const where = (place: Place): string => `Line ${lineOf(text, place)}: `;
+  const { sweep, search, range, ...base } = table;
+  const note = search || range ? NOTE : null;
+  let [scenario, choices, cell]: [Table, readonly Choice[], Cell] = [base, [], {}];
+  if (isTable(sweep)) {
+    try {
+      const made = new Sweep(sweep);
+      choices = made.choices;
+      cell = { ...made.first, ...chosen };
+      scenario = made.scenario(base, cell);
+    } catch (error) {
+      if (!(error instanceof Wrong)) throw error;
+      const place = error.message.split(":")[0]?.split(".") ?? [];
+      throw new Wrong(where(place) + error.message);
+    }
+  }
+  return { setting: new Reader(known, [], where).setting(scenario), choices, cell, note };
 }
+
+const NOTE = "The file varies this scenario (its search or range); the page shows the scenario as it is written.";
 
 /** A scenario that the page has made: its algorithms may be those of the page, by their names. */
 export function fromTable(table: Table, known: Catalogue, own: readonly string[]): Setting {
@@ -70,6 +127,8 @@ class Reader {
 
   private value(table: Table, parameter: Parameter, place: Place): Values[string] {
     const at = [...place, parameter.name];
+    if (isTable(table[parameter.name]))
+      this.wrong(at, "the page takes a plain value here; sojourn run takes a table such as this.");
     try {
       return readValue(table[parameter.name], parameter);
     } catch (error) {
@@ -128,9 +187,37 @@ class Reader {
     );
     if (run.warm_up >= run.duration)
       this.wrong(["warm_up"], `must be shorter than the duration, ${format(run.duration, DURATION)}.`);
-    this.keys(table["network"], ["network"], KEYS.network, "dumbbell");
+    const setting: Setting = {
+      ...run,
+      profile: profile ?? "rfc",
+      stack,
+      ...this.network(this.table(table["network"], ["network"])),
+      groups: [],
+      probe: { queue_series: null, flow_series: null },
+    };
+    const given = this.list(table["flows"], ["flows"]).map((each, index) => this.ofEachHost(each, ["flows", index]));
+    const flows = given.flat();
+    if (flows.length > MOST_GROUPS)
+      this.wrong(["flows"], `the page takes ${MOST_GROUPS} groups of flows; sojourn run takes more.`);
+    const taken = flows.map((each) => String(isTable(each) ? each["group"] : ""));
+    given.forEach((tables, index) => {
+      for (const each of tables) setting.groups.push(this.group(each, ["flows", index], setting, taken));
+    });
+    setting.probe = this.keys(table["probe"] ?? {}, ["probe"], KEYS.probe);
+    const count = flowCount(setting);
+    if (count > MOST_FLOWS)
+      this.wrong(["flows"], `there are ${count} flows; the page takes ${MOST_FLOWS}, and sojourn run more.`);
+    return setting;
+  }
+
+  private network(network: Table): Pick<Setting, "bottleneck" | "links" | "senders" | "receiver"> {
+    if ("links" in network) {
+      this.keys(network, ["network"], KEYS.network, "links");
+      return { ...this.links(network["links"], ["network", "links"]), senders: [], receiver: { name: "", rate: 0, delay: 0 } };
+    }
+    this.keys(network, ["network"], KEYS.network, "dumbbell");
     const place = ["network", "dumbbell"];
-    const dumbbell = this.table((table["network"] as Table)["dumbbell"], place);
+    const dumbbell = this.table(network["dumbbell"], place);
     this.keys(dumbbell, place, KEYS.dumbbell, "bottleneck", "senders", "receivers");
     const hosts = (key: string): Host[] =>
       this.list(dumbbell[key], [...place, key]).map((each, index) => this.host(each, [...place, key, index]));
@@ -140,28 +227,33 @@ class Reader {
     const names = ["left", "right", receiver.name, ...senders.map((each) => each.name)];
     const twice = names.find((each, index) => names.indexOf(each) !== index);
     if (twice !== undefined) this.wrong(place, `two nodes have the name "${twice}".`);
-    const setting: Setting = {
-      ...run,
-      profile: profile ?? "rfc",
-      stack,
-      bottleneck: this.bottleneck(dumbbell["bottleneck"], [...place, "bottleneck"]),
-      senders,
-      receiver,
-      groups: [],
-      probe: { queue_series: null, flow_series: null },
-    };
-    const flows = this.list(table["flows"], ["flows"]);
-    if (flows.length > MOST_GROUPS)
-      this.wrong(["flows"], `the page takes ${MOST_GROUPS} groups of flows; sojourn run takes more.`);
-    const taken = flows.map((each) => String(isTable(each) ? each["group"] : ""));
-    flows.forEach((each, index) => {
-      setting.groups.push(this.group(this.table(each, ["flows", index]), ["flows", index], setting, taken));
+    const bottleneck = this.bottleneck(dumbbell["bottleneck"], [...place, "bottleneck"]);
+    return { bottleneck, links: null, senders, receiver };
+  }
+
+  /** A network of links. The first with a queue is the bottleneck, as in results. */
+  private links(given: unknown, place: Place): Pick<Setting, "bottleneck" | "links"> {
+    const tables = this.list(given, place).map((each, index) => this.table(each, [...place, index]));
+    const first = tables.findIndex((each) => "queue" in each);
+    if (first < 0) this.wrong(place, "no link has a queue, and the page shows one.");
+    const { from, to, ...rest } = tables[first] as Table;
+    const bottleneck = this.bottleneck(rest, [...place, first]);
+    const links = tables.map((table, index) => (index === first ? { from, to } : this.link(table, [...place, index])));
+    tables.forEach((table, index) => {
+      for (const end of ["from", "to"])
+        if (typeof table[end] !== "string" || !isName(table[end]))
+          this.wrong([...place, index, end], "is not a name for a node.");
     });
-    setting.probe = this.keys(table["probe"] ?? {}, ["probe"], KEYS.probe);
-    const count = flowCount(setting);
-    if (count > MOST_FLOWS)
-      this.wrong(["flows"], `there are ${count} flows; the page takes ${MOST_FLOWS}, and sojourn run more.`);
-    return setting;
+    return { bottleneck, links: links as Links };
+  }
+
+  private link(table: Table, place: Place): Link {
+    const plain = this.keys<Omit<Link, "every" | "queue">>(table, place, KEYS.link, "queue", "drop");
+    const drop = "drop" in table ? this.keys<{ every: number | null }>(table["drop"], [...place, "drop"], KEYS.drop) : null;
+    if (drop?.every === null) this.wrong([...place, "drop"], 'give "every"');
+    if (!("queue" in table)) return { ...plain, every: drop?.every ?? null, queue: null };
+    const { chosen, other } = this.choice(table["queue"], [...place, "queue"], "queue discipline", this.known.queues, LIMIT);
+    return { ...plain, every: drop?.every ?? null, queue: { ...chosen, limit: other as Limit } };
   }
 
   private stack(given: unknown, place: Place): { profile: string | null; stack: Values } {
@@ -178,7 +270,8 @@ class Reader {
   }
 
   private bottleneck(given: unknown, place: Place): Setting["bottleneck"] {
-    const plain = this.keys<{ rate: number; delay: number; loss: number }>(given, place, KEYS.bottleneck, "queue", "impairments");
+    const others = ["queue", "impairments", "reverse", "changes", "aggregation"];
+    const plain = this.keys<{ rate: number; delay: number; loss: number }>(given, place, KEYS.bottleneck, ...others);
     const table = this.table(given, place);
     if (!("queue" in table)) this.wrong(place, "has no queue, and the page shows one.");
     const { chosen, other } = this.choice(table["queue"], [...place, "queue"], "queue discipline", this.known.queues, LIMIT);
@@ -190,17 +283,70 @@ class Reader {
       queue: chosen,
       limit: other as Limit,
       policer: policer === null ? null : this.keys(policer, [...place, "impairments", "policer"], KEYS.policer),
+      reverse: this.keys<{ rate: number | null }>(table["reverse"] ?? {}, [...place, "reverse"], KEYS.reverse, "queue").rate,
+      reverse_queue: this.reverseQueue(table["reverse"], [...place, "reverse", "queue"]),
+      changes: "changes" in table ? this.changes(table["changes"], [...place, "changes"]) : [],
+      aggregation: "aggregation" in table ? this.aggregation(table["aggregation"], [...place, "aggregation"]) : null,
     };
   }
 
+  private reverseQueue(given: unknown, place: Place): Setting["bottleneck"]["reverse_queue"] {
+    if (!isTable(given) || !("queue" in given)) return null;
+    const { chosen, other } = this.choice(given["queue"], place, "queue discipline", this.known.queues, LIMIT);
+    return { queue: chosen, limit: other as Limit };
+  }
+
+  private changes(given: unknown, place: Place): Change[] {
+    let before = -1;
+    return this.list(given, place).map((each, index) => {
+      const change = this.keys<Change>(each, [...place, index], KEYS.change);
+      if (change.rate === null && change.delay === null && change.loss === null)
+        this.wrong([...place, index], 'give at least one of "rate", "delay", "loss"');
+      if (change.at <= before) this.wrong([...place, index, "at"], "must be later than the change before");
+      before = change.at;
+      return change;
+    });
+  }
+
+  /** The frames of a link, of which what is not given is that of Wi-Fi. */
+  private aggregation(given: unknown, place: Place): Aggregation {
+    const table = this.table(given, place);
+    const read = this.keys<Aggregation>(table, place, KEYS.aggregation, FRAME.name);
+    const most = FRAME.name in table ? this.value(table, FRAME, place) : { packets: WIFI.packets };
+    const packets = isTable(most) && "packets" in most ? most.packets : 0;
+    if (packets < 1) this.wrong([...place, FRAME.name], "a number of packets from 1 on");
+    const values = Object.entries(WIFI).map(([key, usual]) => [key, key in table ? read[key as keyof Aggregation] : usual]);
+    return { ...(Object.fromEntries(values) as Aggregation), packets };
+  }
+
+  /** Flows from several hosts are a group for each, if they have no name of their own. */
+  private ofEachHost(given: unknown, place: Place): Table[] {
+    const table = this.table(given, place);
+    const { from } = table;
+    if (!Array.isArray(from)) return [table];
+    if ("group" in table) this.wrong([...place, "from"], "the page has one sender for a group with a name");
+    return from.map((each) => ({ ...table, from: each }));
+  }
+
   private group(table: Table, place: Place, of: Setting, taken: string[]): Group {
-    type Plain = Pick<Group, "from" | "count" | "start" | "start_within" | "stop"> & { group: string | null };
-    const plain = this.keys<Plain>(table, place, KEYS.flows, "to", "tcp", "stack");
+    type Plain = Pick<Group, "from" | "count" | "start" | "start_within" | "stop" | "size"> & { group: string | null };
+    const plain = this.keys<Plain>(table, place, KEYS.flows, "to", "tcp", "stack", "arrivals");
     const { from, start, stop } = plain;
     const wrong = (key: string, what: string): never => this.wrong([...place, key], what);
-    if (!of.senders.some((host) => host.name === from)) wrong("from", `there is no sender called "${from}".`);
-    if (table["to"] !== of.receiver.name) wrong("to", `flows of the page go to the receiver, "${of.receiver.name}".`);
-    const group = plain.group ?? freeName(`${from}-${of.receiver.name}`, [...taken, ...of.groups.map((each) => each.group)]);
+    const isUpward = !of.links && from === of.receiver.name;
+    const to = of.links || isUpward ? String(table["to"]) : null;
+    if (of.links) {
+      const nodes = nodesOf(of.links);
+      if (!nodes.includes(from)) wrong("from", `there is no node called "${from}".`);
+      if (to === null || !nodes.includes(to)) wrong("to", `there is no node called "${to}".`);
+    } else {
+      const [host, key] = isUpward ? [to, "to"] : [from, "from"];
+      if (!of.senders.some((each) => each.name === host)) wrong(key, `there is no sender called "${host}".`);
+      if (!isUpward && table["to"] !== of.receiver.name)
+        wrong("to", `flows of the page go to the receiver, "${of.receiver.name}", or from it.`);
+    }
+    const ends = `${from}-${to ?? of.receiver.name}`;
+    const group = plain.group ?? freeName(ends, [...taken, ...of.groups.map((each) => each.group)]);
     if (!isName(group)) wrong("group", `"${group}" is not a name for a group of flows.`);
     if (of.groups.some((each) => each.group === group)) wrong("group", `another group of flows is called "${group}".`);
     if ((start ?? 0) >= of.duration) wrong("start", "is not within the run.");
@@ -213,7 +359,23 @@ class Reader {
     const control = this.control(table["tcp"], [...place, "tcp"]);
     const { one_way: isOneWay } = find(this.known.congestion_controls, control.tcp.name) ?? {};
     if (isOneWay && "stack" in table) wrong("stack", `${control.tcp.name} has no stack, because it only sends.`);
-    return { ...plain, group, ...control, stack };
+    const arrivals = "arrivals" in table ? this.arrivals(table, place, control.tcp.name) : null;
+    const read = { ...plain, to, group, ...control, stack, arrivals };
+    if (of.links && delayOf(of, of.links, read) === null) wrong("to", `there is no way from "${from}" to "${to}".`);
+    return read;
+  }
+
+  private arrivals(table: Table, place: Place, control: string): Arrivals {
+    const at = [...place, "arrivals"];
+    const found = this.keys<Arrivals>(this.table(table["arrivals"], at), at, KEYS.arrivals);
+    const wrong = (key: string, what: string): never => this.wrong([...place, key], what);
+    if (!["poisson", "deterministic"].includes(found.process)) wrong("arrivals", 'process is "poisson" or "deterministic" here.');
+    if ((found.load === null) === (found.rate === null)) wrong("arrivals", 'give either "load" or "rate".');
+    for (const key of ["count", "start_within"]) if (key in table) wrong(key, "flows arrive by themselves.");
+    if (table["size"] === undefined) wrong("arrivals", 'give "size" as well.');
+    const entry = find(this.known.congestion_controls, control);
+    if (entry && isRateBased(entry)) wrong("arrivals", `${control} opens no connection.`);
+    return found;
   }
 
   private control(given: unknown, place: Place): Pick<Group, "tcp" | "slow_start"> {
@@ -229,44 +391,4 @@ class Reader {
     if (other !== null && isRateBased(entry)) this.wrong([...place, "slow_start"], `${entry.name} has no slow start.`);
     return { tcp: chosen, slow_start: canonical(other, slowStarts) };
   }
-}
-
-const HEADER = /^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?/;
-
-/** The line on which a key stands, or else the table or list that it is in. */
-function lineOf(text: string, place: Place): number {
-  const lines = text.split(/\r?\n/);
-  const tables = new Map<string, number>();
-  let at: (string | number)[] = [];
-  let [best, depth] = [1, 0];
-  const consider = (found: (string | number)[], line: number): void => {
-    const isPrefix = found.length <= place.length && found.every((each, index) => each === place[index]);
-    if (isPrefix && found.length > depth) [best, depth] = [line, found.length];
-  };
-  lines.forEach((line, index) => {
-    const header = HEADER.exec(line);
-    if (header) {
-      at = (header[2] ?? "").split(".").map((key) => key.trim().replace(/^["']|["']$/g, ""));
-      if (header[1] === "[[") {
-        const name = at.join(".");
-        const number = (tables.get(name) ?? -1) + 1;
-        tables.set(name, number);
-        at = [...at, number];
-      }
-      consider(at, index + 1);
-      return;
-    }
-    const key = /^\s*((?:[A-Za-z0-9_-]+|"[^"]*")(?:\s*\.\s*[A-Za-z0-9_-]+)*)\s*=/.exec(line)?.[1];
-    if (key) {
-      const found = [...at, ...key.split(".").map((each) => each.trim().replaceAll('"', ""))];
-      consider(found, index + 1);
-    }
-  });
-  // Inside a list over several lines, each entry has a line of its own.
-  const entry = place[depth];
-  if (typeof entry === "number" && (lines[best - 1] ?? "").trimEnd().endsWith("[")) {
-    const entries = lines.slice(best).flatMap((line, index) => (/^\s*\{/.test(line) ? [best + index + 1] : []));
-    return entries[entry] ?? best;
-  }
-  return best;
 }

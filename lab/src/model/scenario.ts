@@ -1,9 +1,10 @@
 // A setting as the TOML that `sojourn run` takes.
 
-import { type Catalogue, find, type Parameter, type Values } from "./catalogue";
-import { KEYS, LIMIT } from "./keys";
+import { type Catalogue, find, type Limit, type Parameter, type Values } from "./catalogue";
+import { FRAME, KEYS, LIMIT } from "./keys";
+import { isOther, type Link } from "./links";
 import { isTable, type Table } from "./reading";
-import { type Group, intervals, type Own, type Setting } from "./setting";
+import { type Choice, type Group, intervals, type Own, type Setting } from "./setting";
 import type { Declared } from "./specification";
 import { DIMENSIONS, formatValue } from "./units";
 
@@ -49,28 +50,56 @@ export function toTable(
       ),
     };
   };
-  const { queue, limit, policer } = of.bottleneck;
+  const { policer, reverse, reverse_queue: back, changes, aggregation } = of.bottleneck;
+  const queue = ({ name, parameters }: Choice, limit: Limit): Table => ({
+    name,
+    ...keys({ limit }, [LIMIT]),
+    ...set(parameters, find(known.queues, name)?.parameters ?? []),
+  });
+  const bottleneck = {
+    ...keys(of.bottleneck, KEYS.bottleneck.taken),
+    queue: queue(of.bottleneck.queue, of.bottleneck.limit),
+    ...(policer ? { impairments: { policer: keys(policer, KEYS.policer.taken) } } : {}),
+    ...(reverse === null && back === null
+      ? {}
+      : {
+          reverse: {
+            ...keys({ rate: reverse }, KEYS.reverse.taken),
+            ...(back ? { queue: queue(back.queue, back.limit) } : {}),
+          },
+        }),
+    ...(changes.length ? { changes: changes.map((each) => keys(each, KEYS.change.taken)) } : {}),
+    ...(aggregation
+      ? {
+          aggregation: {
+            ...keys({ packets: { packets: aggregation.packets } }, [FRAME]),
+            ...keys(aggregation, KEYS.aggregation.taken),
+          },
+        }
+      : {}),
+  };
+  const other = (link: Link): Table => ({
+    ...keys(link, KEYS.link.taken),
+    ...(link.queue ? { queue: queue(link.queue, link.queue.limit) } : {}),
+    ...(link.every === null ? {} : { drop: { every: link.every } }),
+  });
+  const network: Table = of.links
+    ? { links: of.links.map((link) => (isOther(link) ? other(link) : { ...link, ...bottleneck })) }
+    : {
+        dumbbell: {
+          senders: of.senders.map((each) => keys(each, KEYS.host.taken)),
+          receivers: [keys(of.receiver, KEYS.host.taken)],
+          bottleneck,
+        },
+      };
   return {
     ...keys(of, KEYS.scenario.taken),
     stack: { profile: of.profile, ...set(of.stack, known.stack_settings) },
-    network: {
-      dumbbell: {
-        senders: of.senders.map((each) => keys(each, KEYS.host.taken)),
-        receivers: [keys(of.receiver, KEYS.host.taken)],
-        bottleneck: {
-          ...keys(of.bottleneck, KEYS.bottleneck.taken),
-          queue: {
-            name: queue.name,
-            ...keys({ limit }, [LIMIT]),
-            ...set(queue.parameters, find(known.queues, queue.name)?.parameters ?? []),
-          },
-          ...(policer ? { impairments: { policer: keys(policer, KEYS.policer.taken) } } : {}),
-        },
-      },
-    },
+    network,
     flows: of.groups.map((each) => ({
-      to: of.receiver.name,
-      ...keys(each, KEYS.flows.taken),
+      to: each.to ?? of.receiver.name,
+      ...keys(each.arrivals ? { ...each, count: null } : each, KEYS.flows.taken),
+      ...(each.arrivals ? { arrivals: keys(each.arrivals, KEYS.arrivals.taken) } : {}),
       tcp: tcp(each),
       ...(Object.keys(each.stack).length ? { stack: set(each.stack, known.stack_settings) } : {}),
     })),
@@ -100,10 +129,17 @@ export function toToml(of: Setting, known: Catalogue, own: readonly Own[], decla
     own.map((one) => one.name),
     parametersOf,
   );
-  const { bottleneck, ...ends } = network.dumbbell;
+  const { dumbbell, links } = network as { dumbbell?: Table; links?: Table[] };
+  const { bottleneck, ...ends } = dumbbell ?? {};
+  const networkParts = links
+    ? links.map((each) => ["[[network.links]]", ...lines(each)])
+    : [
+        ["[network.dumbbell]", ...lines(ends)],
+        ["[network.dumbbell.bottleneck]", ...lines(bottleneck as Table)],
+      ];
   const needed = own.filter((one) => of.groups.some((each) => each.tcp.name === one.name));
   const parts = [
-    ["# From Sojourn's laboratory in a browser page. Run it:", "#", `#   sojourn run ${name}.toml`],
+    [`# From the laboratory of Sojourn ${known.version}, in a browser page. Run it:`, "#", `#   sojourn run ${name}.toml`],
     ...needed.map((one) => [
       `# It needs ${one.name}.py beside it: what follows, with the same hooks in Python. Begin with: sojourn new tcp ${one.name}`,
       "#",
@@ -111,8 +147,7 @@ export function toToml(of: Setting, known: Catalogue, own: readonly Own[], decla
     ]),
     lines({ name, ...run }),
     ["[stack]", ...lines(stack)],
-    ["[network.dumbbell]", ...lines(ends)],
-    ["[network.dumbbell.bottleneck]", ...lines(bottleneck)],
+    ...networkParts,
     ...flows.map((each) => ["[[flows]]", ...lines(each)]),
     ["[probe]", ...lines(probe)],
   ];

@@ -2,6 +2,7 @@
 // picoseconds, rates in bit/s.
 
 import type { Algorithm, Limit, Values } from "./catalogue";
+import { delayOf, type Links } from "./links";
 
 /** An algorithm by name, with the parameters that were set. The others have their defaults. */
 export interface Choice {
@@ -20,12 +21,36 @@ export interface Group {
   stack: Values;
   /** The host that sends. */
   from: string;
+  /** The host that receives; null: the receiver. */
+  to: string | null;
   /** Null: at random within the first second. */
   start: number | null;
   /** Null: at once, or as `start` says. */
   start_within: number | null;
   stop: number | null;
+  /** Bytes of data that each flow sends; null: without end. */
+  size: number | null;
+  /** Connections arrive by themselves, each with so many bytes; null: there are as many flows as `count` says. */
+  arrivals: Arrivals | null;
 }
+
+/** How connections arrive: by a part of the bottleneck's rate, or a second. One of them is null. */
+export interface Arrivals {
+  process: "poisson" | "deterministic";
+  load: number | null;
+  rate: number | null;
+}
+
+/** What the bottleneck is from a moment on, in both directions; null stays as it is. */
+export interface Change {
+  at: number;
+  rate: number | null;
+  delay: number | null;
+  loss: number | null;
+}
+
+/** The frames of a link such as Wi-Fi: their bounds, and the airtime that each takes besides its packets. */
+export type Aggregation = Record<"packets" | "size" | "airtime" | "access" | "response" | "response_size" | "header", number>;
 
 /** A host and its access link. */
 export interface Host {
@@ -49,7 +74,15 @@ export interface Setting {
     limit: Limit;
     loss: number;
     policer: { rate: number; burst: number } | null;
+    /** The rate of the way back; null: the same. */
+    reverse: number | null;
+    /** The queue of the way back; null: an unlimited FIFO, which is not measured. */
+    reverse_queue: { queue: Choice; limit: Limit } | null;
+    changes: Change[];
+    aggregation: Aggregation | null;
   };
+  /** The network if it is no dumbbell: its links, without senders and receiver. */
+  links: Links | null;
   senders: Host[];
   receiver: Host;
   groups: Group[];
@@ -84,9 +117,12 @@ export function path(group: string, control: string, count: number, roundTrip: n
     slow_start: null,
     stack: {},
     from: "sender",
+    to: null,
     start: null,
     start_within: null,
     stop: null,
+    size: null,
+    arrivals: null,
     ...more,
     roundTrip,
   };
@@ -109,8 +145,13 @@ export function setting(paths: Path[], bottleneck: Partial<Setting["bottleneck"]
       limit: { packets: 100 },
       loss: 0,
       policer: null,
+      reverse: null,
+      reverse_queue: null,
+      changes: [],
+      aggregation: null,
       ...bottleneck,
     },
+    links: null,
     senders: paths.map(({ roundTrip }, index) => ({ name: name(index), rate: 1e9, delay: roundTrip / 2 })),
     receiver: { name: "receiver", rate: 1e9, delay: 0 },
     groups: paths.map(({ roundTrip: _, ...each }, index) => ({ ...each, from: name(index) })),
@@ -119,20 +160,53 @@ export function setting(paths: Path[], bottleneck: Partial<Setting["bottleneck"]
   };
 }
 
-/** The host of a group's senders. */
+/** A state from a link, with what older pages did not have as it was then. */
+export function completed(of: State): State {
+  const usual = setting([path("flows", "cubic", 1, 0)]);
+  const whole = (each: Setting): Setting =>
+    each?.bottleneck && Array.isArray(each.groups)
+      ? {
+          ...each,
+          links: each.links ?? null,
+          bottleneck: { ...usual.bottleneck, ...each.bottleneck },
+          groups: each.groups.map((group) => ({
+            ...group,
+            size: group?.size ?? null,
+            arrivals: group?.arrivals ?? null,
+            to: group?.to ?? null,
+          })),
+        }
+      : each;
+  return { ...of, a: whole(of.a), b: of.b && whole(of.b) };
+}
+
+/** Whether data of a dumbbell go from the receiver to one of the hosts that usually send. */
+export function isUpward({ links, receiver }: Pick<Setting, "links" | "receiver">, { from }: Pick<Group, "from">): boolean {
+  return links === null && from === receiver.name;
+}
+
+/** The host of a group of flows, at the end that is not the receiver's. */
 export function senderOf(of: Setting, each: Group): Host {
-  const found = of.senders.find((host) => host.name === each.from);
+  const name = isUpward(of, each) ? each.to : each.from;
+  const found = of.senders.find((host) => host.name === name);
   if (!found) throw new Error(`there is no sender called "${each.from}"`);
   return found;
 }
 
 /** The propagation delay there and back. */
 export function roundTrip(of: Setting, each: Group): number {
+  if (of.links) return 2 * (delayOf(of, of.links, each) ?? 0);
   return 2 * (senderOf(of, each).delay + of.bottleneck.delay + of.receiver.delay);
 }
 
 export function flowCount(of: Setting): number {
   return of.groups.reduce((sum, each) => sum + each.count, 0);
+}
+
+/** The rate of the bottleneck at a moment, in seconds. */
+export function rateAt(of: Setting, moment: number): number {
+  const made = of.bottleneck.changes.filter((each) => each.rate !== null && each.at <= moment * 1e12);
+  return made.at(-1)?.rate ?? of.bottleneck.rate;
 }
 
 /** A discipline as it is when it is chosen. One that must be told which flows it drops first is told the first. */
@@ -176,5 +250,6 @@ const START_SHARE = 10;
 /** Within which time the flows of a group start. */
 export function startWithin(of: Setting, each: Group): number {
   if (each.start_within !== null) return each.start_within;
+  if (each.arrivals !== null) return 0;
   return each.start === null ? Math.min(START_WITHIN, Math.floor((each.stop ?? of.duration) / START_SHARE)) : 0;
 }

@@ -1,14 +1,17 @@
 // From a setting to one fully specified run: every default filled in. It is what `sojourn run` makes of the scenario that the page
 // copies, key by key (python/sojourn/specification.py); a test compares the two.
 
-import { type Algorithm, type Catalogue, defaults, find, isRateBased, ownDefaults, type Values } from "./catalogue";
-import { type Group, intervals, type Own, type Setting, startWithin } from "./setting";
+import { type Algorithm, type Catalogue, defaults, find, isRateBased, type Limit, ownDefaults, type Values } from "./catalogue";
+import { isOther, type Link, nodesOf } from "./links";
+import { type Choice, type Group, type Host, intervals, type Own, type Setting, startWithin } from "./setting";
 import { Wrong } from "./units";
 
 type Json = Record<string, unknown>;
 
 /** The senders' overhead is at most the time that the bottleneck takes for so many bytes. */
 const OVERHEAD_BYTES = 1500;
+/** The routers of a dumbbell. */
+const [LEFT, RIGHT] = ["left", "right"];
 
 export interface Specification extends Json {
   seed: number;
@@ -18,7 +21,13 @@ export interface Specification extends Json {
   links: Json[];
   stacks: Values[];
   flows: (Json & { count: number; group: string })[];
+  probe: Json;
   plugins?: Json[];
+}
+
+/** The same run, of which the inner states are sampled as well: the page draws them, and nothing else changes. */
+export function withInside(run: Specification): Specification {
+  return { ...run, probe: { ...run.probe, queue_state: true, flow_state: true } };
 }
 
 /** What declares the parameters of an algorithm of the page. */
@@ -33,19 +42,17 @@ export function controlOf(each: Group, known: Catalogue, own: readonly Own[], de
 }
 
 export function specify(of: Setting, known: Catalogue, own: readonly Own[], declared: Declared): Specification {
-  const routers = of.senders.length;
-  const [left, right, receiver] = [routers, routers + 1, routers + 2];
   const centre = of.bottleneck;
-  const discipline = find(known.queues, centre.queue.name);
-  if (!discipline) throw new Wrong(`there is no queue discipline called "${centre.queue.name}"`);
-  const queue = {
-    name: discipline.name,
-    limit: centre.limit,
-    parameters: { ...defaults(discipline.parameters), ...centre.queue.parameters },
+  const back = centre.reverse_queue;
+  const queueOf = ({ name, parameters }: Choice, limit: Limit): Json => {
+    const discipline = find(known.queues, name);
+    if (!discipline) throw new Wrong(`there is no queue discipline called "${name}"`);
+    return { name: discipline.name, limit, parameters: { ...defaults(discipline.parameters), ...parameters } };
   };
-  const link = (from: number, to: number, rate: number, delay: number): Json => ({
-    from,
-    to,
+  const nodes = of.links ? nodesOf(of.links) : [...of.senders.map((host) => host.name), LEFT, RIGHT, of.receiver.name];
+  const link = (from: string, to: string, rate: number, delay: number): Json => ({
+    from: nodes.indexOf(from),
+    to: nodes.indexOf(to),
     rate,
     delay,
     queue: null,
@@ -62,17 +69,53 @@ export function specify(of: Setting, known: Catalogue, own: readonly Own[], decl
     jitter: null,
     slot: 0,
   };
+  const bottleneck = (from: string, to: string): Json[] => [
+    {
+      ...link(from, to, centre.rate, centre.delay),
+      queue: queueOf(centre.queue, centre.limit),
+      loss: centre.loss,
+      changes: centre.changes,
+      ...(impairments ? { impairments } : {}),
+      ...(centre.aggregation ? { aggregation: centre.aggregation } : {}),
+    },
+    {
+      ...link(to, from, centre.reverse ?? centre.rate, centre.delay),
+      queue: back && queueOf(back.queue, back.limit),
+      // A rate of its own is not that which changes; nor are losses.
+      changes: centre.changes
+        .map((each) => ({ ...each, rate: centre.reverse === null ? each.rate : null, loss: null }))
+        .filter(({ rate, delay }) => rate !== null || delay !== null),
+    },
+  ];
+  const access = (router: string, { name, rate, delay }: Host): Json[] => [
+    link(name, router, rate, delay),
+    link(router, name, rate, delay),
+  ];
+  const dumbbell = (): Json[] => [
+    ...bottleneck(LEFT, RIGHT),
+    ...of.senders.flatMap((each) => access(LEFT, each)),
+    ...access(RIGHT, of.receiver),
+  ];
+  const otherLinks = ({ from, to, rate, delay, loss, every, queue }: Link): Json[] => [
+    {
+      ...link(from, to, rate, delay),
+      queue: queue && queueOf(queue, queue.limit),
+      drop: every === null ? null : { every },
+      loss,
+    },
+    link(to, from, rate, delay),
+  ];
   const stacks: Values[] = [];
   const plugins: Json[] = [];
   const flows = of.groups.map((each) => ({
     count: each.count,
-    from: of.senders.findIndex((host) => host.name === each.from),
-    to: receiver,
+    from: nodes.indexOf(each.from),
+    to: nodes.indexOf(each.to ?? of.receiver.name),
     group: each.group,
     start: each.start ?? 0,
     start_within: startWithin(of, each),
     stop: each.stop,
-    size: null,
+    ...sizeOf(each),
     source: sourceOf(of, each, known, own, declared, stacks, plugins),
   }));
   return {
@@ -82,27 +125,24 @@ export function specify(of: Setting, known: Catalogue, own: readonly Own[], decl
     sender_overhead: stacks.some((stack) => stack["random_overhead"])
       ? (of.sender_overhead ?? Math.floor((OVERHEAD_BYTES * 8 * 1e12) / centre.rate))
       : 0,
-    nodes: [...of.senders.map((host) => host.name), "left", "right", of.receiver.name],
-    links: [
-      {
-        ...link(left, right, centre.rate, centre.delay),
-        queue,
-        loss: centre.loss,
-        ...(impairments ? { impairments } : {}),
-      },
-      link(right, left, centre.rate, centre.delay),
-      ...of.senders.flatMap((each, index) => [
-        link(index, left, each.rate, each.delay),
-        link(left, index, each.rate, each.delay),
-      ]),
-      link(receiver, right, of.receiver.rate, of.receiver.delay),
-      link(right, receiver, of.receiver.rate, of.receiver.delay),
-    ],
+    nodes,
+    links: of.links
+      ? of.links.flatMap((each) => (isOther(each) ? otherLinks(each) : bottleneck(each.from, each.to)))
+      : dumbbell(),
     stacks,
     flows,
     probe: { queue_statistics: true, ...intervals(of) },
     ...(plugins.length ? { plugins } : {}),
   };
+}
+
+/** How much the flows of a group send, and when they arrive if they do so by themselves. */
+function sizeOf({ size, arrivals }: Group): Json {
+  if (!arrivals) return { size };
+  const intensity = arrivals.load !== null ? { load: arrivals.load } : { rate: arrivals.rate };
+  // By equal times the first arrives after one of them.
+  const process = arrivals.process === "poisson" ? { poisson: intensity } : { deterministic: { every: intensity, phase: 1 } };
+  return { size: null, arrivals: { process, sizes: { fixed: size } } };
 }
 
 function sourceOf(

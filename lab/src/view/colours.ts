@@ -1,33 +1,52 @@
-// A colour for each flow: the hue is that of its group, the lightness its own.
+// The colours of groups and flows. They are those of all pictures of the project, on light pages and dark ones.
 
+import type { Catalogue } from "../model/catalogue";
+import { type Grouped, type Known, knownIn, ofFlows, ofGroups, PALETTE } from "../model/colours";
 import type { Setting } from "../model/setting";
 
-// Okabe and Ito's colours, which those who do not tell red from green can tell apart; darker or lighter for the two schemes.
-const LIGHT = ["#0072b2", "#d55e00", "#008a63", "#a3427f", "#8a6d00", "#2b7fb8", "#5b4fb5", "#6b6b6b"];
-const DARK = ["#5db4ec", "#f08a45", "#35c79a", "#e08cc0", "#e3c648", "#8fd0f5", "#a79cf2", "#b4b9c2"];
+let known: Known = new Map();
 
-export function isDark(): boolean {
-  return matchMedia("(prefers-color-scheme: dark)").matches;
+/** The names of algorithms come from the catalogue. */
+export function nameAlgorithms(catalogue: Catalogue): void {
+  known = knownIn(catalogue);
 }
 
-export function groupColour(index: number): string {
-  const colours = isDark() ? DARK : LIGHT;
-  return colours[index % colours.length] ?? "#888888";
+const grouped = (of: Setting): Grouped[] => of.groups.map(({ group, tcp, count }) => ({ group, algorithm: tcp.name, count }));
+
+/** The colour of a place. */
+export function colourAt(place: number): string {
+  return PALETTE[place % PALETTE.length] ?? "#808080";
 }
 
-function mixed(colour: string, other: number, share: number): string {
-  const parts = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
-  return `rgb(${parts.map((part) => Math.round(part + (other - part) * share)).join(",")})`;
+export function groupColours(of: Setting): string[] {
+  return ofGroups(grouped(of), known).map(colourAt);
 }
 
-/** The colours of all flows, in order. */
+/** Shades of one colour, so that neighbours are told apart where flows are more than colours. */
+const SHADES = 5;
+
+function shaded(colour: string, shade: number): string {
+  const share = 0.24 * (shade / (SHADES - 1) - 0.5);
+  const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+  const mixed = parts.map((part) => Math.round(part + (share < 0 ? part : 255 - part) * share));
+  return `#${mixed.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** The colours of all flows, in order: each has its own while there are as many, else a shade of its group's. */
 export function flowColours(of: Setting): string[] {
-  return of.groups.flatMap((each, group) => {
-    const colour = groupColour(group);
-    const shades = Math.min(each.count, 8);
-    return Array.from({ length: each.count }, (_, index) => {
-      const share = shades > 1 ? ((index % shades) / (shades - 1) - 0.35) * 0.62 : 0;
-      return share < 0 ? mixed(colour, isDark() ? 20 : 0, -share) : mixed(colour, 255, share * (isDark() ? 0.55 : 0.85));
-    });
-  });
+  const groups = grouped(of);
+  const flows = ofFlows(groups, known);
+  if (flows.length <= PALETTE.length) return flows.map(colourAt);
+  const colours = groupColours(of);
+  return groups.flatMap(({ count }, group) =>
+    Array.from({ length: count }, (_, index) =>
+      count > 1 ? shaded(colours[group] ?? "", index % SHADES) : (colours[group] ?? ""),
+    ),
+  );
+}
+
+/** The colours of a group's flows, each once. */
+export function coloursOfGroup(of: Setting, group: number): string[] {
+  const before = of.groups.slice(0, group).reduce((sum, each) => sum + each.count, 0);
+  return [...new Set(flowColours(of).slice(before, before + (of.groups[group]?.count ?? 0)))];
 }

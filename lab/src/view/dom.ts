@@ -48,6 +48,41 @@ export function onScheme(act: () => void): void {
   });
 }
 
+/** The colours of a line of a legend, beside its name. */
+export function swatches(colours: readonly string[]): HTMLElement {
+  const parts = colours.map((colour) => {
+    const part = h("span", { class: "swatch" });
+    part.style.background = colour;
+    return part;
+  });
+  return h("span", { class: "swatches", "aria-hidden": "true" }, ...parts);
+}
+
+/** Milliseconds between two readings while time is played. */
+const READING = 100;
+
+/** Does something at most so often; what was asked for last is done in any case. */
+export class Seldom {
+  private done = Number.NEGATIVE_INFINITY;
+  private waiting = 0;
+
+  constructor(private readonly act: () => void) {}
+
+  ask(): void {
+    if (this.waiting) return;
+    const left = this.done + READING - performance.now();
+    if (left <= 0) this.now();
+    else this.waiting = window.setTimeout(() => this.now(), left);
+  }
+
+  now(): void {
+    clearTimeout(this.waiting);
+    this.waiting = 0;
+    this.done = performance.now();
+    this.act();
+  }
+}
+
 /** Says something to those who cannot see it. */
 export function announce(text: string): void {
   byId("announcement").textContent = text;

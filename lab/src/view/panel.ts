@@ -11,7 +11,7 @@ import {
   type Values,
 } from "../model/catalogue";
 import { DURATIONS, MOST_FLOWS, MOST_GROUPS, RATES } from "../model/keys";
-import { chosen, freeName, type Group, isName, type Own, roundTrip, type Setting, senderOf } from "../model/setting";
+import { chosen, freeName, type Group, isName, isUpward, type Own, roundTrip, type Setting, senderOf } from "../model/setting";
 import {
   allowed,
   approximate,
@@ -26,8 +26,8 @@ import {
   SIZE,
   Wrong,
 } from "../model/units";
-import { groupColour } from "./colours";
-import { button, h } from "./dom";
+import { coloursOfGroup } from "./colours";
+import { button, h, swatches } from "./dom";
 import { addSlider, choiceField, countField, type Options, quantityField, textField, tickField } from "./fields";
 
 const CLASSES: Record<string, string> = {
@@ -42,6 +42,9 @@ const CLASSES: Record<string, string> = {
   scheduler: "schedulers",
 };
 
+/** Bytes of a transfer that arrives, where nothing else was said. */
+const USUAL_SIZE = 50_000;
+
 /** Values, each with its text, under no heading. */
 function plain(options: readonly (readonly [value: string, text: string])[]): Options[] {
   return [{ heading: "", options: options.map(([value, text]) => ({ value, text })) }];
@@ -52,6 +55,12 @@ const ECN = plain([
   ["off", "off"],
   ["classic", "classic (RFC 3168)"],
   ["accurate", "accurate"],
+]);
+
+const SEEDS = plain([
+  ["1", "one"],
+  ["5", "5 seeds, as a band"],
+  ["20", "20 seeds, as a band"],
 ]);
 
 function byClass(entries: readonly Algorithm[]): Options[] {
@@ -73,6 +82,9 @@ export interface PanelHost {
   /** What there is to set has changed as well. */
   rebuilt: () => void;
   writeOwn: () => void;
+  /** How many seeds are run. */
+  seeds: number;
+  takeSeeds: (count: number) => void;
 }
 
 export function panel(of: Setting, host: PanelHost): HTMLElement[] {
@@ -151,7 +163,7 @@ function bottleneck(of: Setting, host: PanelHost): HTMLElement {
     choiceField("Queue discipline", centre.queue.name, byClass(host.catalogue.queues), takeQueue),
     discipline ? parameters(discipline, centre.queue.parameters, defaults(discipline.parameters), host) : null,
     ecn,
-    h("details", {}, h("summary", {}, "Loss and policer"), loss, policer),
+    h("details", {}, h("summary", {}, "Loss, policer, way back"), loss, policer, ...wayBack(of, host)),
   );
 }
 
@@ -184,21 +196,46 @@ function buffer(of: Setting, host: PanelHost): HTMLElement {
   return field;
 }
 
+/** A host like that of a group, with a name of its own. */
+function addSender(of: Setting, like: Group): string {
+  const name = freeName(
+    "sender",
+    of.senders.map((each) => each.name),
+  ).replace(" ", "");
+  of.senders.push({ ...senderOf(of, like), name });
+  return name;
+}
+
+/** The queue of the way back, and how much it holds. */
+function wayBack(of: Setting, host: PanelHost): HTMLElement[] {
+  const centre = of.bottleneck;
+  const back = centre.reverse_queue;
+  const disciplines = [...plain([["", "no limit, not measured"]]), ...byClass(host.catalogue.queues)];
+  const take = (name: string): void => {
+    const found = find(host.catalogue.queues, name);
+    centre.reverse_queue = found ? { queue: chosen(found, of), limit: back?.limit ?? { packets: 100 } } : null;
+    host.rebuilt();
+  };
+  const queue = choiceField("Queue of the way back", back?.queue.name ?? "", disciplines, take);
+  if (!back) return [queue];
+  const limit = textField("Its buffer", back.limit === null ? "none" : formatLimit(back.limit), (text) => {
+    back.limit = text.trim() === "none" ? null : parseLength(text, "limit");
+    host.changed();
+  });
+  return [queue, limit];
+}
+
 function flows(of: Setting, host: PanelHost): HTMLElement {
   const groups = of.groups.map((each, index) => group(of, each, index, host));
   const addFlows = (): void => {
     const last = of.groups[of.groups.length - 1];
     if (!last) return;
-    const sender = freeName(
-      "sender",
-      of.senders.map((each) => each.name),
-    ).replace(" ", "");
-    of.senders.push({ ...senderOf(of, last), name: sender });
+    const sender = of.links ? last.from : addSender(of, last);
     const name = freeName(
       "flows",
       of.groups.map((each) => each.group),
     );
-    of.groups.push({ ...structuredClone(last), group: name, from: sender, count: 1 });
+    of.groups.push({ ...structuredClone(last), group: name, from: sender, to: of.links ? last.to : null, count: 1 });
     host.rebuilt();
   };
   const add = button("Add flows", addFlows, { disabled: of.groups.length >= MOST_GROUPS });
@@ -236,16 +273,53 @@ function timesOf(of: Setting, each: Group, host: PanelHost): HTMLElement[] {
   );
 }
 
+/** How much each flow sends, and whether flows arrive by themselves. */
+function amountsOf(of: Setting, each: Group, { changed: run, rebuilt: changed }: PanelHost): HTMLElement[] {
+  const { arrivals } = each;
+  const size = textField("Data of each flow", each.size === null ? "without end" : format(each.size, SIZE), (text) => {
+    const value = ["", "without end"].includes(text.trim()) ? null : parse(text, SIZE);
+    if (value !== null && (value < 1 || value > 1e12)) throw new Wrong("from 1 B to 1 TB");
+    if (value === null && arrivals) throw new Wrong("flows that arrive by themselves end");
+    each.size = value;
+    run();
+  });
+  const every = arrivals?.load != null ? `load ${arrivals.load * 100} %` : arrivals ? `${arrivals.rate} a second` : "no";
+  const hint = 'no, or at random times: "5 a second", or "load 20 %" of the bottleneck';
+  const arrive = textField(
+    "Flows arrive by themselves",
+    every,
+    (text) => {
+      const [, load] = /^load\s+([\d.]+)\s*%$/.exec(text.trim()) ?? [];
+      const [, rate] = /^([\d.]+)\s*(?:a second|\/\s*s)$/.exec(text.trim()) ?? [];
+      if (["", "no"].includes(text.trim())) each.arrivals = null;
+      else if (load !== undefined && Number(load) >= 0.1 && Number(load) <= 1000)
+        each.arrivals = { process: "poisson", load: Number(load) / 100, rate: null };
+      else if (rate !== undefined && Number(rate) >= 0.001 && Number(rate) <= 10_000)
+        each.arrivals = { process: "poisson", load: null, rate: Number(rate) };
+      else throw new Wrong(`write ${hint}`);
+      if (each.arrivals) Object.assign(each, { count: 1, start_within: null, size: each.size ?? USUAL_SIZE });
+      changed();
+    },
+    hint,
+  );
+  const upward = tickField("Upload: data go from the receiver to this host", isUpward(of, each), () => {
+    const host = senderOf(of, each).name;
+    Object.assign(each, isUpward(of, each) ? { from: host, to: null } : { from: of.receiver.name, to: host });
+    changed();
+  });
+  return of.links ? [size, arrive] : [size, arrive, upward];
+}
+
 function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLElement {
   const control = host.controlOf(each);
   const profile = find(host.catalogue.profiles, of.profile);
   const isOwn = host.own().some((one) => one.name === each.tcp.name);
   const usual = { ...defaults(control.parameters), ...(profile && !isOwn ? ownDefaults(profile, control.name, "control") : {}) };
-  const sender = senderOf(of, each);
+  const sender = of.links ? null : senderOf(of, each);
   const fixed = 2 * (of.bottleneck.delay + of.receiver.delay);
   const removeFlows = (): void => {
     of.groups.splice(index, 1);
-    of.senders = of.senders.filter((one) => of.groups.some((other) => other.from === one.name));
+    of.senders = of.senders.filter((one) => of.groups.some((other) => senderOf(of, other) === one));
     host.rebuilt();
   };
   const about = { class: "quiet", "aria-label": `Remove the flows ${each.group}`, disabled: of.groups.length === 1 };
@@ -258,7 +332,7 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
   };
   const takeControl = (name: string): void => {
     each.tcp = { name, parameters: {} };
-    if (isRateBased(host.controlOf(each))) each.slow_start = null;
+    if (isRateBased(host.controlOf(each))) Object.assign(each, { slow_start: null, size: null, arrivals: null });
     if (host.controlOf(each).one_way) each.stack = {};
     host.rebuilt();
   };
@@ -270,30 +344,39 @@ function group(of: Setting, each: Group, index: number, host: PanelHost): HTMLEl
   const checkRtt = (value: number): void => {
     if (value < fixed || value > 20e12) throw new Wrong(`from ${format(fixed, DURATION)} to 20 s`);
   };
-  const takeRtt = then(host.changed, (rtt: number) => (sender.delay = Math.max(0, Math.round((rtt - fixed) / 2))));
+  const takeRtt = then(host.changed, (rtt: number) => {
+    if (sender) sender.delay = Math.max(0, Math.round((rtt - fixed) / 2));
+  });
   const takeCount = then(host.changed, (count: number) => (each.count = count));
   const takeSlowStart = then(host.changed, (name: string) => (each.slow_start = name || null));
   const slowStarts = plain([["", "the usual one"], ...host.catalogue.slow_starts.map(({ name }) => [name, name] as const)]);
-  const swatch = h("span", { class: "swatch", "aria-hidden": "true" });
-  swatch.style.background = groupColour(index);
   return h(
     "section",
     { class: "group", "aria-label": `Flows ${each.group}` },
-    h("div", { class: "row" }, swatch, h("strong", {}, each.group), button("Remove", removeFlows, about)),
+    h(
+      "div",
+      { class: "row" },
+      swatches(coloursOfGroup(of, index)),
+      h("strong", {}, each.group),
+      button("Remove", removeFlows, about),
+    ),
     h(
       "div",
       { class: "pair" },
-      countField("Flows", each.count, 1, MOST_FLOWS, takeCount),
+      each.arrivals ? h("p", { class: "doc" }, "as many as arrive") : countField("Flows", each.count, 1, MOST_FLOWS, takeCount),
       choiceField("Congestion control", each.tcp.name, controls(host), takeControl),
     ),
-    quantityField("RTT", DURATION, roundTrip(of, each), { least: 1e9, most: 500e9 }, takeRtt, checkRtt),
+    sender
+      ? quantityField("RTT", DURATION, roundTrip(of, each), { least: 1e9, most: 500e9 }, takeRtt, checkRtt)
+      : h("p", { class: "source" }, `From ${each.from} to ${each.to}, RTT ${approximate(roundTrip(of, each), DURATION)}.`),
     parameters(control, each.tcp.parameters, usual, host),
     h(
       "details",
       {},
-      h("summary", {}, "Name, times, slow start, ECN"),
+      h("summary", {}, "Name, times, amounts, slow start, ECN"),
       textField("Name", each.group, takeName),
       ...timesOf(of, each, host),
+      ...(isRateBased(control) ? [] : amountsOf(of, each, host)),
       !isRateBased(control) && choiceField("Slow start", each.slow_start ?? "", slowStarts, takeSlowStart),
       !control.one_way && choiceField("ECN", String(each.stack["ecn"] ?? ""), ECN, takeEcn),
     ),
@@ -329,7 +412,12 @@ function run(of: Setting, host: PanelHost): HTMLElement {
     h("legend", {}, "Run"),
     quantityField("Duration", DURATION, of.duration, { least: 1e12, most: 300e12 }, takeDuration, within(DURATIONS, DURATION)),
     textField("Measured from", format(of.warm_up, DURATION), takeWarmUp),
-    countField("Seed", of.seed, 0, Number.MAX_SAFE_INTEGER, takeSeed),
+    h(
+      "div",
+      { class: "pair even" },
+      countField("Seed", of.seed, 0, Number.MAX_SAFE_INTEGER, takeSeed),
+      choiceField("Runs", String(host.seeds), SEEDS, (count) => host.takeSeeds(Number(count))),
+    ),
     textField(
       "Senders' random delay of a packet",
       of.sender_overhead === null ? "usual" : format(of.sender_overhead, DURATION),

@@ -41,6 +41,13 @@ export class Playback {
     byId("forth").addEventListener("click", () => this.step(1));
   }
 
+  /** Goes at the speed there is that is nearest. */
+  pacedAt(speed: number): void {
+    const far = (each: number): number => Math.abs(Math.log(each / speed));
+    this.speed = SPEEDS.reduce((best, each) => (far(each) < far(best) ? each : best));
+    this.pace.value = String(this.speed);
+  }
+
   private step(direction: number): void {
     this.pause();
     this.seek((this.time ?? 0) + direction * this.speed * 0.1);

@@ -2,16 +2,25 @@
 // their flows; what is dropped falls out, and what is marked leaves with a ring.
 
 import { FATES, type Packets } from "../engine/protocol";
-import { roundTrip, type Setting } from "../model/setting";
+import { passes } from "../model/links";
+import { deepest, type Queues, queuesOf } from "../model/queues";
+import { readAt } from "../model/readings";
+import { isUpward, rateAt, roundTrip, type Setting } from "../model/setting";
 import { approximate, DURATION, formatLimit, RATE } from "../model/units";
-import { flowColours, groupColour } from "./colours";
-import { look } from "./dom";
+import { flowColours, groupColours } from "./colours";
+import type { Data } from "./data";
+import { h, look, Seldom } from "./dom";
+import { disciplineOf } from "./figures";
 
 /** Of the screen's time: how long a packet travels, and falls. */
 const TRAVEL = 0.55;
 const FALL = 0.7;
 /** Packets drawn on a link at once; of more, some. */
 const MOST_MOVING = 220;
+/** Bytes of packets that are drawn small, such as acknowledgements. */
+const SMALL = 200;
+/** Queues that have their name beside them. */
+const MOST_NAMED = 10;
 
 export class Stage {
   private readonly context: CanvasRenderingContext2D;
@@ -24,6 +33,14 @@ export class Stage {
   private sent: number[] = [];
   private colours: string[] = [];
   private most = 1;
+  /** The queues of a discipline that has several, and the most packets in one of them. */
+  private queues: Queues | null = null;
+  private deepest = 1;
+  private data: Data | null = null;
+  /** What the discipline goes by, in words. */
+  private readonly state = h("p", { class: "state" });
+  private readonly reading = new Seldom(() => this.tell());
+  private moment: number | null = null;
   /** How many are queued now. */
   queued = 0;
 
@@ -31,9 +48,13 @@ export class Stage {
     const context = canvas.getContext("2d");
     if (!context) throw new Error("this browser has no canvas");
     this.context = context;
+    canvas.after(this.state);
   }
 
-  show(setting: Setting, packets: Packets | null, most: number): void {
+  show(data: Data): void {
+    const { setting, packets } = data;
+    const most = data.queue.reduce((greatest, each) => Math.max(greatest, each), 1);
+    this.data = data;
     this.setting = setting;
     this.colours = flowColours(setting);
     if (packets !== this.packets || !packets) {
@@ -53,6 +74,8 @@ export class Stage {
       const byLeft = (a: number, b: number): number => (packets?.left[a] ?? 0) - (packets?.left[b] ?? 0);
       this.dropped = dropped.sort(byLeft);
       this.sent = sent.sort(byLeft);
+      this.queues = packets && queuesOf(setting, packets);
+      this.deepest = packets && this.queues ? deepest(this.queues, packets, [this.sent, this.dropped]) : 1;
     }
     const limit = setting.bottleneck.limit;
     this.most = Math.max(8, most * 1.1, limit && "packets" in limit ? Math.min(limit.packets, most * 2.5) : 0);
@@ -75,7 +98,9 @@ export class Stage {
     const box = { x: left + width * 0.15, y: 26, width: width * (narrow ? 0.36 : 0.42), height: height - 84 };
     const middle = box.y + box.height / 2;
     const receiver = { x: width - (narrow ? 34 : 64), y: middle };
-    this.links(setting, left, box, middle, receiver, narrow);
+    this.links(setting, time ?? 0, left, box, middle, receiver, narrow);
+    this.moment = time;
+    this.reading.ask();
     if (!this.packets || time === null) {
       this.words(box, narrow, this.packets ? [] : ["…"]);
       return;
@@ -91,12 +116,14 @@ export class Stage {
     return middle - room / 2 + (room * index) / (count - 1);
   }
 
-  private links(setting: Setting, left: number, box: Box, middle: number, receiver: Point, narrow: boolean): void {
+  private links(setting: Setting, time: number, left: number, box: Box, middle: number, receiver: Point, narrow: boolean): void {
     const { context } = this;
     const count = setting.groups.length;
+    const colours = groupColours(setting);
     context.font = `${narrow ? 10 : 12}px system-ui, sans-serif`;
     context.textBaseline = "middle";
     setting.groups.forEach((each, index) => {
+      if (!passes(setting, each)) return;
       const y = this.hostY(index, count, middle, box.height - 10);
       context.strokeStyle = look("--line");
       context.lineWidth = 2;
@@ -104,10 +131,11 @@ export class Stage {
       context.moveTo(left, y);
       context.bezierCurveTo(left + (box.x - left) * 0.5, y, left + (box.x - left) * 0.5, middle, box.x, middle);
       context.stroke();
-      this.host(left, y, groupColour(index), narrow);
+      this.host(left, y, colours[index] ?? "", narrow);
       context.textAlign = "right";
       const [at, room] = [left - 12, left - 14];
-      this.fitted("--ink", each.count > 1 ? `${each.count} × ${each.tcp.name}` : each.tcp.name, at, y - (narrow ? 5 : 7), room);
+      const many = each.arrivals ? "… × " : each.count > 1 ? `${each.count} × ` : "";
+      this.fitted("--ink", `${isUpward(setting, each) ? "← " : ""}${many}${each.tcp.name}`, at, y - (narrow ? 5 : 7), room);
       this.fitted("--muted", approximate(roundTrip(setting, each), DURATION), at, y + (narrow ? 6 : 8), room);
     });
     // The bottleneck is as thin as it is slow.
@@ -118,9 +146,9 @@ export class Stage {
     context.lineTo(receiver.x, receiver.y);
     context.stroke();
     context.textAlign = "center";
-    const { rate, loss, limit, policer, queue } = setting.bottleneck;
+    const { loss, limit, policer, queue, aggregation } = setting.bottleneck;
     const [centre, room] = [(box.x + box.width + receiver.x) / 2, receiver.x - box.x - box.width - 12];
-    this.fitted("--ink", approximate(rate, RATE), centre, middle - 16, room);
+    this.fitted("--ink", approximate(rateAt(setting, time), RATE), centre, middle - 16, room);
     if (loss) this.fitted("--muted", `${100 * loss} % lost`, centre, middle + 16, room);
     this.host(receiver.x, receiver.y, look("--ink"), narrow);
     this.fitted("--muted", "receiver", receiver.x, receiver.y + 18, 64);
@@ -133,7 +161,8 @@ export class Stage {
     context.fill();
     context.stroke();
     const before = policer ? `policer ${approximate(policer.rate, RATE)} + ` : "";
-    const above = `${before}${queue.name}, ${limit === null ? "no limit" : formatLimit(limit)}`;
+    const frames = aggregation ? `, frames of ${aggregation.packets}` : "";
+    const above = `${before}${queue.name}, ${limit === null ? "no limit" : formatLimit(limit)}${frames}`;
     this.fitted("--ink", above, box.x + box.width / 2, 13, box.width + box.x - left);
   }
 
@@ -180,11 +209,74 @@ export class Stage {
     return this.colours[packets.flow[row] ?? 0] ?? "#888";
   }
 
-  private queue(time: number, box: Box, narrow: boolean): void {
+  /** What the discipline goes by at a moment. */
+  private tell(): void {
+    const time = this.moment;
+    if (!this.data || time === null) return;
+    const discipline = disciplineOf(this.data);
+    const words = readAt(discipline?.state, this.data.inside.discipline, time, this.data.intervals.queue_series / 1e12);
+    const text = words.length ? `${discipline?.title}: ${words.join(" · ")}` : "";
+    if (this.state.textContent !== text) this.state.textContent = text;
+  }
+
+  /** The packets of each queue of a discipline that has several, a row a queue, the next to leave at the right. */
+  private rows(queues: Queues, time: number, box: Box, rows: readonly number[]): void {
     const { context, packets } = this;
+    if (!packets) return;
+    const count = queues.names.length;
+    const high = (box.height - 4) / count;
+    const isNamed = count <= MOST_NAMED;
+    const room = isNamed ? Math.min(170, box.width * 0.6) : 0;
+    const wide = box.width - 8 - room;
+    const size = Math.max(1.5, Math.min(15, high - 2, Math.sqrt((wide * (high - 2)) / (this.deepest * 1.1))));
+    const lines = Math.max(1, Math.floor((high - 2) / size));
+    const most = lines * Math.floor(wide / size);
+    const gap = size > 5 ? 1 : size > 3 ? 0.5 : 0;
+    const lengths = queues.names.map(() => 0);
+    const oldest = queues.names.map(() => 0);
+    for (const row of rows) {
+      const queue = queues.of(row);
+      const index = lengths[queue] ?? 0;
+      lengths[queue] = index + 1;
+      if (index === 0) oldest[queue] = time - (packets.arrived[row] ?? time);
+      if (index >= most) continue;
+      context.fillStyle = this.colourOf(packets, row);
+      const x = box.x + box.width - 4 - size * (1 + Math.floor(index / lines));
+      const y = box.y + 2 + high * queue + high - 1 - size * (1 + (index % lines));
+      context.fillRect(x, y, size - gap, size - gap);
+    }
+    context.strokeStyle = look("--line");
+    context.lineWidth = 0.5;
+    context.beginPath();
+    for (let queue = 1; queue < count && high > 4; queue += 1) {
+      context.moveTo(box.x, box.y + 2 + high * queue);
+      context.lineTo(box.x + box.width, box.y + 2 + high * queue);
+    }
+    context.stroke();
+    if (!isNamed) return;
+    context.textAlign = "left";
+    context.font = `${Math.max(9, Math.min(12, high - 2))}px system-ui, sans-serif`;
+    queues.names.forEach((name, queue) => {
+      const age = lengths[queue] ? `, ${Number((1000 * (oldest[queue] ?? 0)).toPrecision(2))} ms` : "";
+      this.fitted("--ink", `${name}: ${lengths[queue]}${age}`, box.x + 6, box.y + 2 + high * (queue + 0.5), room - 6);
+    });
+  }
+
+  private queue(time: number, box: Box, narrow: boolean): void {
+    const { packets } = this;
     if (!packets) return;
     const rows = this.queuedAt(time);
     this.queued = rows.length;
+    if (this.queues) this.rows(this.queues, time, box, rows);
+    else this.pile(packets, rows, box, narrow);
+    const oldest = rows.length ? time - (packets.arrived[rows[0] ?? 0] ?? time) : 0;
+    const queued = `${rows.length} packet${rows.length === 1 ? "" : "s"} queued`;
+    this.words(box, narrow, [queued, `the oldest for ${(1000 * oldest).toFixed(oldest < 0.1 ? 1 : 0)} ms`]);
+  }
+
+  /** The packets of one queue, the next to leave at the lower right. */
+  private pile(packets: Packets, rows: readonly number[], box: Box, narrow: boolean): void {
+    const { context } = this;
     const size = Math.max(2, Math.min(narrow ? 11 : 15, Math.sqrt(((box.width - 10) * (box.height - 10)) / this.most)));
     const high = Math.max(1, Math.floor((box.height - 8) / size));
     const room = high * Math.floor((box.width - 8) / size);
@@ -196,9 +288,6 @@ export class Stage {
       const y = box.y + box.height - 4 - size * (1 + (index % high));
       context.fillRect(x, y, size - gap, size - gap);
     }
-    const oldest = rows.length ? time - (packets.arrived[rows[0] ?? 0] ?? time) : 0;
-    const queued = `${rows.length} packet${rows.length === 1 ? "" : "s"} queued`;
-    this.words(box, narrow, [queued, `the oldest for ${(1000 * oldest).toFixed(oldest < 0.1 ? 1 : 0)} ms`]);
   }
 
   /** The rows of the packets that are queued at a moment, in order of arrival. */
@@ -218,7 +307,7 @@ export class Stage {
     const { context, packets } = this;
     if (!packets) return;
     const span = TRAVEL * speed;
-    const dot = 3;
+    const dotOf = (row: number): number => ((packets.size[row] ?? 1500) < SMALL ? 1.7 : 3);
     // On the way to the queue.
     const groups = setting.groups.flatMap((each, index) => new Array<number>(each.count).fill(index));
     for (const row of some(bound(packets.arrived, time), bound(packets.arrived, time + span))) {
@@ -230,6 +319,7 @@ export class Stage {
       const x = back ** 3 * left + 3 * back * back * share * bend + 3 * back * share * share * bend + share ** 3 * box.x;
       const ease = back ** 3 * y + 3 * back * back * share * y + 3 * back * share * share * middle + share ** 3 * middle;
       context.fillStyle = this.colourOf(packets, row);
+      const dot = dotOf(row);
       context.fillRect(x - dot, ease - dot, 2 * dot, 2 * dot);
     }
     // On the bottleneck.
@@ -237,6 +327,7 @@ export class Stage {
     for (const [row, share] of this.leaving(packets, this.sent, time, span)) {
       const x = begin + (receiver.x - begin) * share;
       context.fillStyle = this.colourOf(packets, row);
+      const dot = dotOf(row);
       context.fillRect(x - dot, middle - dot, 2 * dot, 2 * dot);
       if (packets.fate[row] === FATES.marked) {
         context.strokeStyle = look("--mark");

@@ -38,7 +38,7 @@ COMPLETION = "_SOJOURN_COMPLETE"
 #: The commands as help lists them, in sections. The module of the same name has each, as ``command``.
 SECTIONS = {
     "Run": ("demo", "run", "plan", "check", "new", "reproduce", "linux"),
-    "Look": ("watch", "shell", "report", "plot", "query", "export", "list", "describe"),
+    "Look": ("watch", "lab", "shell", "report", "plot", "query", "export", "list", "describe"),
     "Judge": ("evaluate", "verdicts", "search", "range", "atlas", "compare", "claims"),
     "For developers": ("schema", "oracle", "packetdrill", "bench"),
 }
