@@ -16,6 +16,7 @@ from browsing import CHROMIUM, Scheme, chromium
 from conftest import SMALL_TOML
 from doubles import Inventor
 from sojourn import report
+from sojourn.colours import PALETTE
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: reports are not opened")
 
@@ -152,8 +153,9 @@ def test_print_has_figures(scheme: Scheme, browser: Browser, long_labels: Path) 
     printed = page.pdf(print_background=True)
     page.close()
     lines = [line for stream in _streams(printed) for line in stream.splitlines()]
-    # Okabe and Ito's blue, #0072b2, which every figure has and nothing else does.
-    assert sum(line.startswith(b"0 .447") and b" .698" in line for line in lines) >= charts
+    # The first colour of the palette, which every figure has and nothing else does.
+    red, green, blue = (f"{int(PALETTE[0][place : place + 2], 16) / 255:.3f}"[1:].encode() for place in (1, 3, 5))
+    assert sum(line.startswith(red) and b" " + green in line and b" " + blue[:3] in line for line in lines) >= charts
     # The ink of text in the scheme for dark screens, #e7eaef, would not be read on paper.
     assert not any(line.startswith(b".905882") for line in lines)
 

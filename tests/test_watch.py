@@ -20,7 +20,6 @@ from sojourn.watch import graph
 from sojourn.watch.beside import Beside
 from sojourn.watch.lines import line
 from sojourn.watch.pace import Pace
-from sojourn.watch.parts import LENGTH_COLOUR, TIME_COLOUR
 from sojourn.watch.recent import Recent, by_group
 from sojourn.watch.screen import Screen
 
@@ -193,15 +192,6 @@ def test_runs_side_by_side(scenario: Callable[..., Scenario]) -> None:
     assert text.count("sojourn ms, 0 to 1000, since 0.02 s") == 2
     assert text.count("packets, 0 to 500, since 0.02 s") == 2
     assert (text.count("bad for a call"), text.count("fine for a call")) == (1, 1)
-
-
-@pytest.mark.parametrize("colour", [LENGTH_COLOUR, TIME_COLOUR])
-def test_colours_on_any_background(colour: str) -> None:
-    """Graphs stand out from a black and from a white terminal by 3 to 1 (WCAG 2.2, 1.4.11)."""
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    assert min(1.05 / (luminance + 0.05), (luminance + 0.05) / 0.05) >= 3
 
 
 def test_demo_without_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

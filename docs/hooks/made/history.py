@@ -8,6 +8,7 @@ import polars as pl
 
 from made.results import ROOT
 from sojourn.bench import history
+from sojourn.colours import slots
 from sojourn.figures import look
 from sojourn.figures.saving import svg
 
@@ -55,7 +56,7 @@ def plot() -> bytes:
             x=alt.X("commit:N", title=None, sort=commits(), axis=alt.Axis(labelAngle=-45)),
             y=alt.Y(f"{measure}:Q", title=title, scale=alt.Scale(zero=False)),
             detail="rustc:N",
-            **look.colour_and_dash("Cell", cells, WIDTH),
+            **look.colour_and_dash("Cell", slots(cells), WIDTH),
         )  # fmt: skip
         panels.append(panel.properties(width=WIDTH, height=HEIGHT))
     data = look.data(frame.rename({"cell": "colour"}))

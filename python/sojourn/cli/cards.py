@@ -9,6 +9,7 @@ from rich.text import Text
 from sojourn.backends.identity import Identity
 from sojourn.campaign import CampaignOutcome, Plan
 from sojourn.cli.terminal import Terminal
+from sojourn.colours import PALETTE
 from sojourn.suite import words
 from sojourn.suite.card import Card, Row
 from sojourn.suite.judging import Verdict
@@ -18,8 +19,8 @@ from sojourn.table import Row as Shown
 #: Where what a terminal has no room for is seen.
 EVERYTHING = "see all with --json or on the page"
 
-#: How each verdict looks.
-STYLES = {Verdict.FAIL: "bold red", Verdict.CONCERN: "red", Verdict.OPEN: "yellow", Verdict.PASS: "green"}
+#: How each verdict looks, which its word says: not by red and green, which many readers cannot tell apart.
+STYLES = {Verdict.FAIL: f"bold {PALETTE[1]}", Verdict.CONCERN: PALETTE[1], Verdict.OPEN: "dim", Verdict.PASS: PALETTE[0]}
 
 
 class Looking(Terminal):

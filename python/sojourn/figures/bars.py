@@ -1,11 +1,12 @@
 """Bars: one metric of every cell side by side, with 95 % intervals over seeds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import altair as alt
 import polars as pl
 from polars import selectors as cs
 
+from sojourn import colours
 from sojourn.figures import look, means
 from sojourn.figures.drawn import Drawn
 from sojourn.figures.panels import Panels, shown_axis, together
@@ -30,7 +31,7 @@ def by_group(figure: MetricFigure, source: Drawn, width: int) -> look.Chart:
 def _of_metric(figure: MetricFigure, source: Drawn, width: int, side: str | None) -> look.Chart:
     bars = means.of_figure(figure, source).with_columns(shown_axis(side, "colour"))
     others = [axis for axis in source.varying if axis != side]
-    return _bars(figure.name, figure.metric.label, source, width, bars, others, side, source.labels(side))
+    return _bars(figure.name, figure.metric.label, source, width, bars, others, side, source.places(side))
 
 
 def throughput_by_algorithm(figure: Figure, source: Drawn, width: int) -> look.Chart:
@@ -38,7 +39,7 @@ def throughput_by_algorithm(figure: Figure, source: Drawn, width: int) -> look.C
     rates = pl.concat(_by_algorithm(source)).lazy()
     bars = means.over_seeds(rates, [*source.columns, "algorithm"], METRICS["total_mbps"].bounds).rename({"algorithm": "colour"})
     bars = bars.with_columns(cs.categorical().cast(pl.String))
-    algorithms = sorted(bars["colour"].unique())
+    algorithms = colours.apart(sorted(bars["colour"].unique()), source.of_algorithms)
     return _bars(figure.name, METRICS["total_mbps"].label, source, width, bars, source.varying, "algorithm", algorithms)
 
 
@@ -68,10 +69,10 @@ def _bars(
     bars: pl.DataFrame,
     axes: Sequence[str],
     side: str | None,
-    labels: Sequence[str],
+    places: Mapping[str, int],
 ) -> look.Chart:
     """Bars in panels by ``axes``, of which the last tells groups side by side; ``side`` is what the colours tell."""
-    look.check_distinct(figure, side, labels)
+    look.check_distinct(figure, side, list(places))
     group = axes[-1] if axes else None
     panels = Panels(figure, source, axes[:-1])
     rows = panels.place(bars, shown_axis(group, "group"), "colour", "value", "low", "high", "seeds")
@@ -79,9 +80,10 @@ def _bars(
     panel = panels.width(width, shared=shared)
     base = alt.Chart(look.data(rows)).encode(
         x=look.groups(group, source.labels(group), panel),
-        xOffset=alt.XOffset("colour:N", sort=list(labels)),
+        xOffset=alt.XOffset("colour:N", sort=list(places)),
         tooltip=[*look.labels({"group": group, "colour": side}), *look.interval(title)],
     )
-    filled = base.mark_bar().encode(y=alt.Y("value:Q", title=title), **look.colour(side, labels, width))
+    told = look.own_colour(source, group) if side is None else look.colour(side, places, width)
+    filled = base.mark_bar().encode(y=alt.Y("value:Q", title=title), **told)
     intervals = base.mark_rule().encode(y=alt.Y("low:Q", title=title), y2="high:Q")
     return panels.divide([filled, intervals], panel, shared=shared)

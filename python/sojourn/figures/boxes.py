@@ -44,6 +44,7 @@ def of_values(figure: Figure, source: Drawn, width: int) -> look.Chart:
         tooltip=[*look.labels({"group": group, "colour": side}), *look.numbers(titles)],
     )
     whiskers = base.mark_rule().encode(y=alt.Y("low:Q", title=label), y2="high:Q")
-    filled = base.mark_bar().encode(y=alt.Y("q1:Q", title=label), y2="q3:Q", **look.colour(side, labels, width))
+    told = look.own_colour(source, group) if side is None else look.colour(side, source.places(side), width)
+    filled = base.mark_bar().encode(y=alt.Y("q1:Q", title=label), y2="q3:Q", **told)
     medians = base.mark_tick(color="#000000", thickness=1.5).encode(y=alt.Y("value:Q", title=label))
     return panels.divide([whiskers, filled, medians], panel, shared=shared)

@@ -26,7 +26,6 @@ def of_values(figure: Figure, source: Drawn, width: int) -> look.Chart:
 
 def _functions(figure: Figure, source: Drawn, width: int, found: pl.DataFrame, across: str, up: str) -> look.Chart:
     side = together(source)
-    labels = source.labels(side)
     panels = Panels(figure.name, source, [axis for axis in source.varying if axis != side], side)
     curves = cumulative(found, source.columns)
     rows = panels.place(curves, shown_axis(side, "colour"), "value", "share")
@@ -34,7 +33,7 @@ def _functions(figure: Figure, source: Drawn, width: int, found: pl.DataFrame, a
     lines = alt.Chart(look.data(rows)).mark_line(interpolate="step-after")
     tooltip = look.labels({"colour": side}) + look.numbers({"value": across, "share": up})
     panel = panels.width(width)
-    chart = lines.encode(x=x, y=y, order="share:Q", tooltip=tooltip, **look.colour_and_dash(side, labels, width))
+    chart = lines.encode(x=x, y=y, order="share:Q", tooltip=tooltip, **look.colour_and_dash(side, source.places(side), width))
     divided = panels.divide(chart, panel)
     return divided if panels.alike(rows) or not panels.axes else divided.resolve_scale(x="independent")
 

@@ -1,13 +1,13 @@
 """What a figure is drawn from: the results of some cells of a campaign."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
 import polars as pl
 
-from sojourn import names, units
+from sojourn import colours, names, units
 from sojourn.analysis import repetition
 from sojourn.analysis.comparison import Results, axes_of, cells_of, distinct
 from sojourn.errors import InputError
@@ -30,6 +30,8 @@ class Drawn:
     seeds: Sequence[int]
     #: The commands behind figures, which carry them, a line each: those that made the results, and the one that draws.
     command: str = ""
+    #: All values of each axis in the results, drawn or not, in the same order: a choice of cells changes no colour.
+    every: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -50,6 +52,7 @@ class Drawn:
         known = axes_of(cells)
         filled = pl.col(known).fill_null(ABSENT)
         runs, cells = runs.with_columns(filled), cells.with_columns(filled)
+        every = {axis: _in_order(cells[axis].to_list(), (order or {}).get(axis, ())) for axis in known}
         for axis, wanted in (only or {}).items():
             if axis == GROUP:
                 continue
@@ -64,7 +67,7 @@ class Drawn:
             cells = cells_of(runs.filter(pl.col("seed").is_in(there["seed"].implode())))
         places = [*(order or {}), *known]
         axes = {axis: _in_order(cells[axis].to_list(), (order or {}).get(axis, ())) for axis in sorted(known, key=places.index)}
-        chosen = cls(results, axes, in_a_row(there["seed"]), command)
+        chosen = cls(results, axes, in_a_row(there["seed"]), command, every)
         return chosen.by_group(chosen_labels((only or {})[GROUP])) if GROUP in (only or {}) else chosen
 
     def by_group(self, wanted: Sequence[str] | None = None) -> Self:
@@ -91,6 +94,36 @@ class Drawn:
     def labels(self, axis: str | None) -> Sequence[str]:
         """What the values of an axis are called, in order; nothing of no axis."""
         return [] if axis is None else self.axes[axis]
+
+    def places(self, axis: str | None) -> Mapping[str, int]:
+        """The place in the palette of each drawn value of an axis, the same in all pictures of the results."""
+        if axis is None:
+            return {}
+        return colours.apart(self.axes[axis], self.of_groups if axis == GROUP else colours.slots(self.every[axis]))
+
+    @cached_property
+    def of_groups(self) -> Mapping[str, int]:
+        """The place in the palette of each group of flows in the results."""
+        return colours.of_groups(dict(self._groups.select("flow_group", "algorithm").iter_rows()))
+
+    @cached_property
+    def of_flows(self) -> Mapping[tuple[str, int], int]:
+        """The place in the palette of each flow that has one: its group, and its number in the group, counted from 1."""
+        groups = self._groups.select("flow_group", "flows").iter_rows()
+        flows = [(group, number + 1) for group, most in groups for number in range(min(most, colours.MOST))]
+        return colours.of_flows(flows, self.of_groups)
+
+    @cached_property
+    def of_algorithms(self) -> Mapping[str, int]:
+        """The place in the palette of each congestion control in the results."""
+        return colours.slots(self.results.scan("flows").select(pl.col("algorithm").unique().sort()).collect()["algorithm"])
+
+    @cached_property
+    def _groups(self) -> pl.DataFrame:
+        """All groups of flows in the results: ``flow_group``, ``algorithm`` if it is the same in all runs, and ``flows``."""
+        every = self.results.scan("groups").group_by("flow_group", maintain_order=True)
+        algorithm = pl.when(pl.col("algorithm").n_unique() == 1).then(pl.col("algorithm").first())
+        return every.agg(algorithm=algorithm, flows=pl.col("flow_count").max()).collect(engine="streaming")
 
     def frame(self, name: str) -> pl.LazyFrame:
         """The rows of a frame that are of these cells and seeds, with the axes as ``columns``, specifications left out."""

@@ -18,7 +18,7 @@ def of_metric(figure: MetricFigure, source: Drawn, width: int) -> look.Chart:
         raise InputError(f"figure {figure.name}: needs an axis whose values are quantities or numbers")
     others = [other for other in source.varying if other != axis]
     side = together(source, others)
-    labels = source.labels(side)
+    of_side = source.places(side)
     panels = Panels(figure.name, source, [other for other in others if other != side], side)
     found = means.of_figure(figure, source)
     order = sorted(source.axes[axis], key=lambda label: amount(label) or 0)
@@ -32,8 +32,8 @@ def of_metric(figure: MetricFigure, source: Drawn, width: int) -> look.Chart:
         x=alt.X("group:N", title=axis, sort=order, scale=alt.Scale(type="point"), axis=angle),
         tooltip=[*look.labels({"group": axis, "colour": side}), *look.interval(label)],
     )
-    y, colours = alt.Y("value:Q", title=label), look.colour(side, labels, width)
-    lines = base.mark_line().encode(y=y, order="place:Q", **look.colour_and_dash(side, labels, width))
+    y, colours = alt.Y("value:Q", title=label), look.colour(side, of_side, width)
+    lines = base.mark_line().encode(y=y, order="place:Q", **look.colour_and_dash(side, of_side, width))
     points = base.mark_point(filled=True, size=25).encode(y=y, **colours)
     intervals = base.mark_rule().encode(y=alt.Y("low:Q", title=label), y2="high:Q", **colours)
     return panels.divide([intervals, lines, points], panel, shared=shared)

@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 from polars import selectors as cs
 
-from sojourn import _engine
+from sojourn import _engine, colours, units
 from sojourn.errors import InputError
 from sojourn.figures.chart import Chart as Chart
 from sojourn.figures.drawn import Drawn
@@ -18,18 +18,11 @@ from sojourn.figures.registry import Figure
 #: The width of text on a page, in points, which are a figure's pixels.
 DOCUMENT = 468
 
-#: Okabe and Ito's colours ("Color universal design", 2008), which the colour-blind tell apart; yellow last, since it is faint,
-#: and grey in place of black, which a dark page swallows.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#808080", "#f0e442")
-
-#: Dashes that go with the colours, so that lines can be told without them.
+#: Dashes that go with the places of the palette, so that lines can be told without colours.
 DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 1], [1, 2], [10, 3], [6, 2, 1, 2, 1, 2])
 
-#: Shapes that go with the colours.
+#: Shapes that go with the places of the palette.
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
-
-#: Things with colours of their own that a figure has at most.
-MOST_COLOURS = len(COLOURS)
 
 #: Labels that Vega takes for what every object of JavaScript has, and fails to draw in a legend.
 UNDRAWABLE = {"constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf"}
@@ -68,7 +61,7 @@ CONFIG: Mapping[str, Any] = {
         "symbolBaseStrokeColor": _GREY,
     },
     "title": {"fontSize": 11, "anchor": "start", "subtitleFontSize": 8, "subtitleColor": _GREY, "offset": 8},
-    "mark": {"color": COLOURS[0]},
+    "mark": {"color": colours.PALETTE[0]},
     # Mitred corners of a thin spike would reach beyond its value, below an empty queue.
     "line": {"strokeWidth": 1, "strokeJoin": "round"},
     "rule": {"color": "#333333"},
@@ -92,27 +85,38 @@ def check_distinct(figure: str, axis: str | None, labels: Sequence[str]) -> None
             raise InputError(f'figure {figure}: Vega cannot draw the label "{label}" of {axis}; give it another')
     if axis in UNDRAWABLE:
         raise InputError(f'figure {figure}: Vega cannot draw an axis called "{axis}"; rename it')
-    if len(labels) > MOST_COLOURS:
+    if len(labels) > colours.MOST:
         example = shlex.quote(f"{axis}={labels[0]}")
         raise InputError(
-            f"figure {figure}: {len(labels)} values of {axis}, at most {MOST_COLOURS} can be drawn; "
+            f"figure {figure}: {len(labels)} values of {axis}, at most {colours.MOST} can be drawn; "
             f"choose some, such as --only {example}"
         )
 
 
-def colour(title: str | None, labels: Sequence[str], width: int) -> dict[str, Any]:
-    """The encoding of ``colour``: the colour that each label has wherever it appears; nothing where there is nothing to tell."""
-    return _told("color", alt.Color("colour:N"), COLOURS, title, labels, width)
+def colour(title: str | None, places: Mapping[str, int], width: int) -> dict[str, Any]:
+    """The encoding of ``colour``, of labels with their places in the palette; nothing where there is nothing to tell."""
+    return _told("color", alt.Color("colour:N"), colours.PALETTE, title, places, width)
 
 
-def colour_and_dash(title: str | None, labels: Sequence[str], width: int) -> dict[str, Any]:
+def own_colour(source: Drawn, axis: str | None) -> dict[str, Any]:
+    """The colour of each value of the one axis that varies, in ``group``, which stands below it; none of quantities."""
+    labels = source.labels(axis)
+    if axis is None or len(labels) > colours.MOST or all(units.amount(label) is not None for label in labels):
+        return {}
+    places = source.places(axis)
+    scale = alt.Scale(domain=list(places), range=[colours.PALETTE[place] for place in places.values()])
+    return {"color": alt.Color("group:N", scale=scale, legend=None)}
+
+
+def colour_and_dash(title: str | None, places: Mapping[str, int], width: int) -> dict[str, Any]:
     """The encoding of ``colour`` for lines, which dashes tell as well."""
-    return colour(title, labels, width) | _told("strokeDash", alt.StrokeDash("colour:N"), DASHES, title, labels, width)
+    return colour(title, places, width) | _told("strokeDash", alt.StrokeDash("colour:N"), DASHES, title, places, width)
 
 
 def shape(title: str | None, labels: Sequence[str], width: int) -> dict[str, Any]:
     """The encoding of ``shape``, explained below the chart, since above it are the colours."""
-    return _told("shape", alt.Shape("shape:N"), SHAPES, title, labels, width, "bottom")
+    places = {label: place for place, label in enumerate(labels)}
+    return _told("shape", alt.Shape("shape:N"), SHAPES, title, places, width, "bottom")
 
 
 def _told(
@@ -120,15 +124,16 @@ def _told(
     made: alt.Color | alt.StrokeDash | alt.Shape,
     values: Sequence[Any],
     title: str | None,
-    labels: Sequence[str],
+    places: Mapping[str, int],
     width: int,
     side: Literal["top", "bottom"] = "top",
 ) -> dict[str, Any]:
     """An encoding by values, one a label; nothing where there is nothing to tell."""
     if title is None:
         return {}
-    scale = alt.Scale(domain=list(labels), range=list(values[: len(labels)]))
-    return {channel: made.scale(scale).title(title).sort(list(labels)).legend(_legend(labels, width, side))}
+    labels = list(places)
+    scale = alt.Scale(domain=labels, range=[values[place] for place in places.values()])
+    return {channel: made.scale(scale).title(title).sort(labels).legend(_legend(labels, width, side))}
 
 
 def _legend(labels: Sequence[str], width: int, side: Literal["top", "bottom"] = "top") -> alt.Legend:

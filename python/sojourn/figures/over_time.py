@@ -7,7 +7,7 @@ from functools import partial
 import altair as alt
 import polars as pl
 
-from sojourn import names
+from sojourn import colours, names
 from sojourn.errors import InputError
 from sojourn.figures import capacity, look
 from sojourn.figures.drawn import Drawn, flow_names
@@ -50,27 +50,38 @@ def _by_cell(sampled: Sampled, figure: Figure, source: Drawn, samples: pl.DataFr
         side = None
     panels = Panels(figure.name, source, [axis for axis in source.varying if axis != side])
     lines = samples.with_columns(shown_axis(side, "colour"))
-    return _lines(sampled, panels, lines, side, list(source.labels(side)), width)
+    return _lines(sampled, panels, lines, side, source.places(side), width)
 
 
 def _flow(sampled: Sampled, figure: Figure, source: Drawn, width: int) -> look.Chart:
     """A line a flow; of many flows the mean of each algorithm's."""
-    flows = named_flows(source).select("key", "which", "algorithm", "colour")
-    lines = _samples(sampled, figure, source, "flow").join(flows, on=["key", "which"], maintain_order="left")
-    title = "flow"
-    if flows["colour"].n_unique() > look.MOST_COLOURS:
+    flows = named_flows(source)
+    lines = _samples(sampled, figure, source, "flow").join(
+        flows.select("key", "which", "algorithm", "colour"), on=["key", "which"], maintain_order="left"
+    )
+    if flows["colour"].n_unique() <= colours.MOST:
+        title, places = "flow", places_of_flows(source, flows, lines["colour"])
+    else:
         title = "mean of the flows of"
         means = lines.group_by("key", *source.columns, "algorithm", "time", maintain_order=True).agg(pl.col("value").mean())
         lines = means.rename({"algorithm": "colour"})
-    labels = lines["colour"].unique(maintain_order=True).to_list()
+        places = colours.apart(lines["colour"].unique(maintain_order=True).to_list(), source.of_algorithms)
     panels = Panels(figure.name, source, [axis for axis in source.varying if axis != GROUP])
-    return _lines(sampled, panels, lines, title, labels, width)
+    return _lines(sampled, panels, lines, title, places, width)
 
 
 def named_flows(source: Drawn) -> pl.DataFrame:
     """The flows of one seed: ``which`` of ``series``, and what they are called, ``colour``."""
     flows = source.scan_throughputs().filter(seed=source.seeds[0]).collect().with_columns(which=pl.col("flow").cast(pl.String))
     return flows.with_columns(colour=_names(flows))
+
+
+def places_of_flows(source: Drawn, flows: pl.DataFrame, drawn: pl.Series) -> Mapping[str, int]:
+    """The places in the palette of those flows of ``named_flows`` that are drawn, by what they are called."""
+    number = pl.col("flow").rank("ordinal").over("key", "flow_group")
+    numbered = flows.select("colour", "flow_group", number=number).unique("colour", maintain_order=True)
+    places = {name: source.of_flows.get((group, number), 0) for name, group, number in numbered.iter_rows()}
+    return colours.apart(drawn.unique(maintain_order=True).to_list(), places)
 
 
 def _names(flows: pl.DataFrame) -> pl.Series:
@@ -95,8 +106,10 @@ def _samples(sampled: Sampled, figure: Figure, source: Drawn, kind: str) -> pl.D
     return found
 
 
-def _lines(sampled: Sampled, panels: Panels, lines: pl.DataFrame, title: str | None, labels: list[str], width: int) -> look.Chart:
-    look.check_distinct(panels.figure, title, labels)
+def _lines(
+    sampled: Sampled, panels: Panels, lines: pl.DataFrame, title: str | None, places: Mapping[str, int], width: int
+) -> look.Chart:
+    look.check_distinct(panels.figure, title, list(places))
     thin = thinned(lines.select(*panels.source.columns, "colour", "time", "value"), STRETCHES * panels.width(width))
     rows = panels.place(thin, "colour", "time", "value")
     shared = panels.alike(rows)
@@ -105,7 +118,7 @@ def _lines(sampled: Sampled, panels: Panels, lines: pl.DataFrame, title: str | N
         "x": alt.X("time:Q", title="Time (s)"),
         "y": alt.Y("value:Q", title=sampled.label),
         "tooltip": look.labels({"colour": title}) + look.numbers({"time": "Time (s)", "value": sampled.label}),
-        **look.colour_and_dash(title, labels, width),
+        **look.colour_and_dash(title, places, width),
     }
     chart = alt.Chart(look.data(rows)).mark_line().encode(**encoding)
     return panels.divide(chart, panel, shared=shared)
@@ -156,7 +169,7 @@ def capacity_and_throughput(figure: Figure, source: Drawn, width: int) -> look.C
     if not lines.height:
         raise InputError(f"figure {figure.name}: no flow that is sampled has to cross the bottleneck")
     panels = Panels(figure.name, source, source.varying)
-    return _lines(sampled, panels, lines, "rate", [capacity.CAPACITY, capacity.THROUGHPUT], width)
+    return _lines(sampled, panels, lines, "rate", {capacity.CAPACITY: 0, capacity.THROUGHPUT: 1}, width)
 
 
 def _bottlenecks(figure: Figure, source: Drawn) -> Mapping[str, capacity.Bottleneck]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from sojourn import _engine
+from sojourn import _engine, colours
 from sojourn.errors import InputError
 from sojourn.figures import look
 
@@ -35,7 +35,7 @@ HOLDS, ANY = "holds", "any"
 LEAST_FIELD, LETTER, LINE = 0.02, 4.6, 10
 
 #: Fields with colours of their own at most; the least of others share one.
-MOST_FIELDS = len(look.COLOURS) - 1
+MOST_FIELDS = colours.MOST - 1
 
 #: Probabilities at which lines are drawn: the border, and the ends of its 95 % interval.
 BORDER, ENDS = 0.5, (0.025, 0.975)
@@ -269,7 +269,7 @@ def draw(
 def _colours(grid: pl.DataFrame) -> dict[str, str]:
     """The colour of each field, of the largest first; the page's where all is well."""
     names = grid.filter(pl.col(HOLDS) != "")[HOLDS].value_counts(sort=True).sort("count", HOLDS, descending=[True, False])[HOLDS]
-    return {"": "none", **{name: look.COLOURS[min(place, MOST_FIELDS)] for place, name in enumerate(names)}}
+    return {"": "none", **{name: colours.PALETTE[min(place, MOST_FIELDS)] for place, name in enumerate(names)}}
 
 
 def _layers(sheet: _Sheet, colours: Mapping[str, str], width: int, height: int, page: Look, called: str) -> look.Chart:

@@ -12,7 +12,7 @@ from sojourn.catalogue import Algorithm, StateValue
 from sojourn.errors import InputError
 from sojourn.figures import look
 from sojourn.figures.drawn import Drawn, column
-from sojourn.figures.over_time import STRETCHES, named_flows, thinned
+from sojourn.figures.over_time import STRETCHES, named_flows, places_of_flows, thinned
 from sojourn.figures.panels import Panels, shown_axis, together
 from sojourn.figures.registry import Figure
 from sojourn.names import GROUP
@@ -23,10 +23,12 @@ VALUE = "value"
 
 def of_flows(figure: Figure, source: Drawn, width: int) -> look.Chart:
     """What congestion controls tell of themselves, a line a flow."""
-    flows = named_flows(source).select("key", "which", "algorithm", "colour")
-    lines = _samples(source, "flow").join(flows, on=["key", "which"], maintain_order="left")
+    flows = named_flows(source)
+    lines = _samples(source, "flow").join(
+        flows.select("key", "which", "algorithm", "colour"), on=["key", "which"], maintain_order="left"
+    )
     known = {entry.name: entry for entry in catalogue.load().congestion_controls}
-    return _drawn(figure, source, lines, known, "flow", lines["colour"].unique(maintain_order=True).to_list(), width)
+    return _drawn(figure, source, lines, known, "flow", places_of_flows(source, flows, lines["colour"]), width)
 
 
 def of_queue(figure: Figure, source: Drawn, width: int) -> look.Chart:
@@ -36,7 +38,7 @@ def of_queue(figure: Figure, source: Drawn, width: int) -> look.Chart:
     side = together(source)
     lines = lines.drop_nulls("discipline").rename({"discipline": "algorithm"}).with_columns(shown_axis(side, "colour"))
     known = {entry.name: entry for entry in catalogue.load().queues}
-    return _drawn(figure, source, lines, known, side, list(source.labels(side)), width)
+    return _drawn(figure, source, lines, known, side, source.places(side), width)
 
 
 def _samples(source: Drawn, kind: str) -> pl.DataFrame:
@@ -52,14 +54,14 @@ def _drawn(
     lines: pl.DataFrame,
     known: Mapping[str, Algorithm],
     title: str | None,
-    labels: list[str],
+    places: Mapping[str, int],
     width: int,
 ) -> look.Chart:
     if not lines.height:
         raise InputError(
             f"figure {figure.name}: no inner state in the runs with seed {source.seeds[0]}: these algorithms tell none"
         )
-    look.check_distinct(figure.name, title, labels)
+    look.check_distinct(figure.name, title, list(places))
     pairs = lines.select("algorithm", "measure").unique(maintain_order=True)
     several = pairs["algorithm"].n_unique() > 1
     panel_of = {}
@@ -87,7 +89,7 @@ def _drawn(
             x=alt.X("time:Q", title="Time (s)"),
             y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=False)),
             tooltip=look.labels({"colour": title}) + look.numbers({"time": "Time (s)", "value": "Value"}),
-            **look.colour_and_dash(title, labels, width),
+            **look.colour_and_dash(title, places, width),
         )
     )
     return panels.divide(chart, panels.width(width, shared=False), shared=False)

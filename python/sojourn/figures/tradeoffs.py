@@ -51,7 +51,7 @@ class _Arrangement:
             x=x,
             y=y,
             tooltip=look.labels({"colour": self.colour, "shape": self.shape}) + look.numbers({"x": self.right, "y": up}),
-            **look.colour(self.colour, self.source.labels(self.colour), self.width),
+            **look.colour(self.colour, self.source.places(self.colour), self.width),
             **look.shape(self.shape, self.source.labels(self.shape), self.width),
         )
         return points
@@ -74,7 +74,7 @@ def fairness_delay(figure: Figure, source: Drawn, width: int) -> look.Chart:
     cells = delay.join(fairness, on=axes, maintain_order="left")
     base = alt.Chart(look.data(arranged.rows(cells, ("x", "x_low", "x_high", "y", "y_low", "y_high"))))
     x, y = _axes(DELAY.label, fair.label)
-    colour = look.colour(arranged.colour, source.labels(arranged.colour), width)
+    colour = look.colour(arranged.colour, source.places(arranged.colour), width)
     along = base.mark_rule().encode(x=alt.X("x_low:Q", title=DELAY.label), x2="x_high:Q", y=y, **colour)
     upright = base.mark_rule().encode(x=x, y=alt.Y("y_low:Q", title=fair.label), y2="y_high:Q", **colour)
     return arranged.divide([along, upright, arranged.points(base, fair.label)])
@@ -112,7 +112,7 @@ def _ellipses(figure: Figure, source: Drawn, width: int, colour: str | None, met
     x, y = _axes(delay.label, goodput.label)
     around = base.transform_filter("datum.part == 'ellipse'").mark_line(interpolate="linear-closed")
     outlined = around.encode(
-        x=x, y=y, order="place:Q", detail="shape:N", **look.colour(arranged.colour, source.labels(arranged.colour), width)
+        x=x, y=y, order="place:Q", detail="shape:N", **look.colour(arranged.colour, source.places(arranged.colour), width)
     )
     return arranged.divide([outlined, arranged.points(base.transform_filter("datum.part == 'median'"), goodput.label)])
 

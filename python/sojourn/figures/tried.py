@@ -42,7 +42,8 @@ def front(
     )
     base = alt.Chart(look.data(rows))
     line = base.transform_filter(f"datum.colour == '{FRONT}'").mark_line(opacity=0.5).encode(x=x, y=y)
-    told = look.colour("points", [kind for kind, frame in kinds.items() if frame.height], look.DOCUMENT)
+    places = {kind: place for place, (kind, frame) in enumerate(kinds.items()) if frame.height}
+    told = look.colour("points", places, look.DOCUMENT)
     marks = base.mark_point(filled=True, size=30, opacity=0.9).encode(
         x=x, y=y, tooltip=look.numbers(dict(zip("xy", titles, strict=True))), **told
     )

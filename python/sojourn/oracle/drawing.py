@@ -27,7 +27,7 @@ def draw(events: pl.DataFrame, name: str, module: str, command: str, width: int 
             x=alt.X("time:Q", title="Time (s)"),
             y=alt.Y("value:Q", title=LABEL),
             tooltip=[alt.Tooltip("time:Q", format=look.DIGITS), alt.Tooltip("value:Q", title=LABEL, format=look.DIGITS)],
-            **look.colour_and_dash("algorithm", [LINUX, OURS], width),
+            **look.colour_and_dash("algorithm", {LINUX: 0, OURS: 1}, width),
         )
         .properties(width=panel, height=look.height(panel), title=title)
     )

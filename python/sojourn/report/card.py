@@ -9,6 +9,7 @@ import altair as alt
 import polars as pl
 from markupsafe import Markup
 
+from sojourn.colours import PALETTE
 from sojourn.figures import drawing, look
 from sojourn.figures.saving import svg
 from sojourn.metrics import METRICS
@@ -105,9 +106,7 @@ def _figure(card: Card, row: Row) -> look.Chart:
     schema = {"condition": pl.String, "colour": pl.String, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64}
     frame = pl.DataFrame(points, schema=schema)
     names = list(dict.fromkeys(frame["colour"]))
-    candidate = alt.Color("colour:N", legend=None).scale(
-        domain=names, range=[look.COLOURS[1], *[look.COLOURS[0]] * (len(names) - 1)]
-    )
+    candidate = alt.Color("colour:N", legend=None).scale(domain=names, range=[PALETTE[1], *[PALETTE[0]] * (len(names) - 1)])
     base = alt.Chart(look.data(frame)).encode(y=alt.Y("colour:N", title=None, sort=names), color=candidate)
     marks = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=label), x2="high:Q")
     dots = base.mark_point(filled=True, size=40, opacity=1).encode(x=alt.X("mean:Q", title=label))

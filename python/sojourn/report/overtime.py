@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.figures import capacity
+from sojourn import colours
+from sojourn.figures import capacity, look
 from sojourn.figures.drawn import flow_names
 from sojourn.figures.over_time import thinned
+from sojourn.figures.panels import TOGETHER
 from sojourn.report.contents import Contents
 
 #: Samples that all cells together may have: about 12 bytes of the page each.
@@ -18,7 +20,7 @@ MOST_SAMPLES = 80_000
 FINEST, COARSEST = 600, 60
 
 #: Lines of a chart: as many as there are colours.
-MOST_LINES = 7
+MOST_LINES = colours.MOST
 
 #: Measures from which something follows.
 FOLLOWED = ("bytes", "bytes_received")
@@ -45,14 +47,28 @@ def samples(contents: Contents) -> Mapping[int, Sequence[Mapping[str, Any]]]:
     number = sum(len(_spread(group)) for group in names.values())
     most = max(COARSEST, min(FINEST, MOST_SAMPLES // max(1, number)))
     lines = thinned(series, most // 2).partition_by("key", "kind", "measure", "which", as_dict=True)
-    flows = _flows(contents, list(first))
+    flows, queues = _flows(contents, list(first)), contents.drawn.places(TOGETHER if TOGETHER in contents.axes else None)
+    of_cell = {cell.first_key: queues.get(cell.axes.get(TOGETHER, ""), 0) for cell in contents.cells}
     charts: dict[int, list[Mapping[str, Any]]] = {}
     for key, cell in first.items():
         for kind, measure, heading, factor in SHOWN:
             there = names.get((key, kind, measure), [])
+            shown = _spread(there)
+            told = {
+                name: flows[key, int(name)]
+                if kind == "flow"
+                else (name, of_cell[key] if measure != "rate" else there.index(name))
+                for name in shown
+            }
+            places = colours.apart(shown, {name: place for name, (_, place) in told.items()})
             drawn = [
-                {"name": flows[key, int(name)] if kind == "flow" else name, **_line(lines[key, kind, measure, name], factor)}
-                for name in _spread(there)
+                {
+                    "name": told[name][0],
+                    "colour": colours.PALETTE[places[name]],
+                    "dash": look.DASHES[places[name]],
+                    **_line(lines[key, kind, measure, name], factor),
+                }
+                for name in shown
             ]
             if drawn:
                 charts.setdefault(cell, []).append({"heading": heading, "left_out": len(there) - len(drawn), "lines": drawn})
@@ -89,8 +105,13 @@ def _line(frame: pl.DataFrame, factor: float) -> Mapping[str, list[float]]:
     }
 
 
-def _flows(contents: Contents, keys: Sequence[str]) -> Mapping[tuple[str, int], str]:
-    """What each flow of some runs is called."""
+def _flows(contents: Contents, keys: Sequence[str]) -> Mapping[tuple[str, int], tuple[str, int]]:
+    """What each flow of some runs is called, and its place in the palette."""
     flows = contents.rows_of(keys, "flows", ["key", "flow", "flow_group", "algorithm"])
-    named = flows.with_columns(name=flow_names(flows)).select("key", "flow", "name", "algorithm")
-    return {(key, flow): f"{name}: {algorithm}" for key, flow, name, algorithm in named.iter_rows()}
+    number = pl.col("flow").rank("ordinal").over("key", "flow_group")
+    named = flows.select("key", "flow", "flow_group", "algorithm", name=flow_names(flows), number=number)
+    places = contents.drawn.of_flows
+    return {
+        (key, flow): (f"{name}: {algorithm}", places.get((group, number), 0))
+        for key, flow, group, algorithm, name, number in named.iter_rows()
+    }

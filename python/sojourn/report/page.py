@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from sojourn import _engine
+from sojourn import _engine, colours
 from sojourn.analysis.summary import INTERVAL
 from sojourn.api import Reproduction
 from sojourn.errors import check_out
@@ -177,6 +177,7 @@ def _data(contents: Contents, drawn: Mapping[str, Sequence[Drawing]]) -> Mapping
         "metrics": [{"title": metric.title, "unit": metric.shown_unit, "main": metric.main} for metric in contents.measured],
         "cells": cells,
         "samples": overtime.samples(contents),
+        "palette": colours.PALETTE,
         "charts": {
             f"{part}-{number}": {"spec": drawing.spec, "fields": drawing.fields}
             for part, drawings in drawn.items()

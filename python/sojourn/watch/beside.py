@@ -8,6 +8,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from sojourn import colours
 from sojourn.watch import parts
 from sojourn.watch.recent import Past, Queue, Recent
 
@@ -26,6 +27,7 @@ class Beside:
 
     def __init__(self, about: str, runs: Mapping[str, Recent], duration: float) -> None:
         self._about, self._runs, self._duration = about, runs, duration
+        self._colours = {name: colours.PALETTE[place] for name, place in colours.slots(runs).items()}
 
     def draw(self, width: int) -> RenderableType:
         """The page, for a terminal of ``width`` columns."""
@@ -44,22 +46,23 @@ class Beside:
     def _panel(self, name: str, queue: Queue, past: Sequence[Past], longest: float, most: float, width: int) -> RenderableType:
         # Without borders and padding.
         inside, seen = width - 4, self._runs[name].seen
+        colour = self._colours[name]
         values = [f"{queue.packets} packets", f"{queue.drops or 0} drops"]
         if queue.mbps is not None:
             values.append(f"{queue.mbps:.1f} Mbit/s")
         content = Group(
             _felt(queue.sojourn),
             Text(", ".join(values), no_wrap=True, overflow="ellipsis"),
-            parts.times(past, seen, inside, longest, TIME_ROWS),
-            parts.lengths(past, seen, inside, most, LENGTH_ROWS),
+            parts.times(past, seen, inside, colour, longest, TIME_ROWS),
+            parts.lengths(past, seen, inside, colour, most, LENGTH_ROWS),
             parts.spark("drops", [each.drops for each in past], seen, inside),
         )
-        return Panel(content, title=f"[bold]{escape(name)}[/bold]", title_align="left", width=width)
+        return Panel(content, title=f"[bold]{escape(name)}[/bold]", title_align="left", border_style=colour, width=width)
 
 
 def _felt(sojourn: float | None) -> Text:
     """What the wait of a packet means to people who talk."""
     if sojourn is None:
         return Text("no packet")
-    feeling, style = ("bad for a call", "bold red") if sojourn > TOO_LONG else ("fine for a call", "bold green")
+    feeling, style = ("bad for a call", "bold reverse") if sojourn > TOO_LONG else ("fine for a call", "bold")
     return Text.assemble(f"wait {1e3 * sojourn:.0f} ms: ", (feeling, style), no_wrap=True, overflow="ellipsis")

@@ -10,10 +10,6 @@ from rich.text import Text
 from sojourn.watch import graph
 from sojourn.watch.recent import HISTORY, Past
 
-#: Colours of lengths and of times: two of the palette that the colour-blind tell apart (Okabe and Ito). They stand out from black
-#: and from white by at least 3 to 1, as WCAG 2.2 asks of graphs (1.4.11).
-LENGTH_COLOUR, TIME_COLOUR = "#0072b2", "#d55e00"
-
 #: Lines of a graph without its title.
 GRAPH_ROWS = 5
 
@@ -29,14 +25,14 @@ def head(left: Text, right: str, now: float, duration: float) -> RenderableType:
     return Group(line, progress)
 
 
-def lengths(past: Sequence[Past], seen: int, width: int, most: float = 0.0, rows: int = GRAPH_ROWS) -> Text:
+def lengths(past: Sequence[Past], seen: int, width: int, colour: str, most: float = 0.0, rows: int = GRAPH_ROWS) -> Text:
     """The length of a queue over time; the scale reaches to ``most`` packets at least."""
-    return _graph("packets", past, [float(each.packets) for each in past], seen, width, most, rows, LENGTH_COLOUR)
+    return _graph("packets", past, [float(each.packets) for each in past], seen, width, most, rows, colour)
 
 
-def times(past: Sequence[Past], seen: int, width: int, most: float = 0.0, rows: int = GRAPH_ROWS) -> Text:
+def times(past: Sequence[Past], seen: int, width: int, colour: str, most: float = 0.0, rows: int = GRAPH_ROWS) -> Text:
     """The sojourn time in a queue over time; the scale reaches to ``most`` milliseconds at least."""
-    return _graph("sojourn ms", past, milliseconds(past), seen, width, most, rows, TIME_COLOUR)
+    return _graph("sojourn ms", past, milliseconds(past), seen, width, most, rows, colour)
 
 
 def milliseconds(past: Sequence[Past]) -> list[float | None]:

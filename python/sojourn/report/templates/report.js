@@ -90,8 +90,7 @@
       header: { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" },
       legend: { labelColor: ink, symbolBaseFillColor: ink, symbolBaseStrokeColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", orient: "top", columns: narrow.matches ? 2 : 8, labelLimit: narrow.matches ? innerWidth / 2 - 60 : 160 },
       title: { color: ink },
-      range: { category: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#808080"] },
-      mark: { color: "#0072b2" }, line: { strokeWidth: 1.4 }, rule: { color: ink },
+      mark: { color: data.palette[0] }, line: { strokeWidth: 1.4 }, rule: { color: ink },
     };
   };
   // Rows of a table in CSV, whose columns are of such types.
@@ -196,6 +195,7 @@
     made.append(body);
     return made;
   };
+  const scaleOf = (lines, channel) => ({ domain: lines.map(({ name }) => name), range: lines.map((line) => line[channel]) });
   const overTime = ({ heading, lines }) => ({
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     width: Math.max(200, Math.min(shown.clientWidth - 80, 900)), height: 190,
@@ -204,8 +204,8 @@
     encoding: {
       x: { field: "time", type: "quantitative", title: "Time (s)" },
       y: { field: "value", type: "quantitative", title: heading },
-      color: { field: "line", type: "nominal", title: null, sort: null, legend: { columns: narrow.matches ? 1 : 3, labelLimit: Math.min(320, innerWidth - 120) } },
-      strokeDash: { field: "line", type: "nominal", title: null, sort: null },
+      color: { field: "line", type: "nominal", title: null, sort: null, scale: scaleOf(lines, "colour"), legend: { columns: narrow.matches ? 1 : 3, labelLimit: Math.min(320, innerWidth - 120) } },
+      strokeDash: { field: "line", type: "nominal", title: null, sort: null, scale: scaleOf(lines, "dash") },
     },
   });
   const showCell = () => {
