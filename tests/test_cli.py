@@ -99,7 +99,7 @@ def test_list_names_metrics_once(capsys: Capture) -> None:
     shown = capsys.readouterr().out
     assert len(re.findall(r"│ \S*fairness-1s\S*", shown)) == 1
     names = set(re.findall(r"^│ (\S+)", shown, re.MULTILINE))
-    forms = ("heatmap-{}", "line-{}", "box-{}", "cdf-{}", "{}-by-group")
+    forms = ("heatmap-{}", "line-{}", "box-{}", "cdf-{}", "{}-by-group", "line-{}-by-group")
     assert set(figures.available()) <= names | {form.format(name) for form in forms for name in names}
     assert status(["list", "figures", "--csv"]) == 0
     assert [row["name"] for row in csv.DictReader(capsys.readouterr().out.splitlines())] == list(figures.available())

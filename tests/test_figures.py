@@ -441,7 +441,11 @@ def test_plot_default_file(directory: Path, tmp_path: Path, monkeypatch: pytest.
         (["--figure", "series-packet"], 'unknown measure of series "packet", did you mean "packets"?'),
         (["--figure", "sojourn_p99_s"], 'unknown figure "sojourn_p99_s", did you mean "sojourn-p99"?'),
         (["--figure", "line-jain"], 'unknown figure "line-jain", did you mean "line-fairness"?'),
-        (["--figure", "share_pct"], 'unknown figure "share_pct", did you mean "share-pct-by-group"?'),
+        (["--figure", "share_pct"], 'unknown figure "share_pct", did you mean "share-by-group"?'),
+        (["--figure", "line-share_pct"], 'unknown figure "line-share_pct", did you mean "line-share"?'),
+        (["--figure", "fairness", "--x-scale", "log"], "figure fairness: --x-scale is for lines over an axis of quantities"),
+        (["--figure", "fairness", "--reverse-delay"], "figure fairness: --reverse-delay is for trade-offs with a delay"),
+        (["--figure", "fairness", "--x-scale", "ln"], "--x-scale"),
         (["--figure", "fairness", "--only", "tpc=cubic"], 'unknown axis "tpc", did you mean "tcp"?'),
         (["--figure", "fairness", "--only", "tcp=bbr"], 'unknown value of axis tcp "bbr"'),
         (["--figure", "fairness", "--only", "tcp"], "--only tcp: write AXIS=VALUE"),
@@ -579,7 +583,7 @@ def grouped(tmp_path_factory: pytest.TempPathFactory) -> Result:
     ("name", "column", "factor"),
     [
         ("throughput-by-group", "total_mbps", 1),
-        ("share-pct-by-group", "share_pct", 1),
+        ("share-by-group", "share_pct", 1),
         ("round-trip-time-by-group", "rtt_mean_s", 1e3),
     ],
 )
@@ -615,9 +619,9 @@ def test_figure_of_nothing(grouped: Result) -> None:
 
 
 def test_lines_follow_sizes(store: Store) -> None:
-    """A line is over an axis of quantities in the order of their sizes, a colour for each queue."""
+    """A line is over an axis of quantities to scale, a colour for each queue."""
     rows = drawn(figures.draw("line-sojourn-mean", store, {"tcp": "cubic"}))
-    assert rows.sort("place")["group"].unique(maintain_order=True).to_list() == ["5 ms", "20 ms"]
+    assert set(rows.select("group", "x").rows()) == {("5 ms", 5), ("20 ms", 20)}
     assert set(rows["colour"]) == {"codel", "droptail", "pie"}
     with pytest.raises(InputError, match="figure line-fairness: needs an axis whose values are quantities or numbers"):
         figures.draw("line-fairness", store, {"delay": "5 ms"})

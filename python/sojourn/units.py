@@ -195,16 +195,29 @@ def _whole(text: str, value: Decimal, dimension: Dimension) -> int:
     return whole
 
 
-def amount(label: str) -> Fraction | None:
-    """How much a label says, in base units, if it is a number, a fraction or a quantity."""
+class Measured(NamedTuple):
+    """What a label says if it is a number, a fraction or a quantity."""
+
+    #: In base units.
+    amount: Fraction
+    #: The units of its kind as multiples of the base unit; of a mere number, a unit without a name.
+    units: Mapping[str, int]
+
+
+def measured(label: str) -> Measured | None:
+    """Reads a label such as ``"20 ms"``, ``"0.5 BDP"``, ``"0.1"`` or ``"1/3"``; none if it is nothing of the kind."""
     for dimension in (DURATION, RATE, SIZE, PACKETS):
         try:
-            return Fraction(dimension.parse(label))
+            return Measured(Fraction(dimension.parse(label)), dimension.units)
         except ValueError:
             continue
-    if label.endswith(BDP):
-        label = label.removesuffix(BDP)
     try:
-        return Fraction(label)
+        return Measured(Fraction(label.removesuffix(BDP)), {BDP if label.endswith(BDP) else "": 1})
     except (ValueError, ZeroDivisionError):
         return None
+
+
+def amount(label: str) -> Fraction | None:
+    """How much a label says, in base units, if it is a number, a fraction or a quantity."""
+    found = measured(label)
+    return None if found is None else found.amount

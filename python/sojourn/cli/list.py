@@ -84,7 +84,7 @@ def _figures_by_kind() -> list[Table]:
     own: list[Row] = []
     of_metrics: dict[str, Row] = {}
     for figure in available().values():
-        if not isinstance(figure, MetricFigure):
+        if not isinstance(figure, MetricFigure) or (figure.family is Family.LINES and not figure.metric.of_run):
             own.append(_told(figure))
             continue
         metric = figure.metric.name
@@ -93,7 +93,10 @@ def _figures_by_kind() -> list[Table]:
         elif figure.family is Family.BY_GROUP:
             told = of_metrics.get(metric)
             of_metrics[metric] = {**(told or _told(figure)), "by group": "yes" if told else "only"}
-    title = "Figures of metrics: NAME draws bars, heatmap-NAME, line-NAME, box-NAME and cdf-NAME the others, NAME-by-group groups"
+    title = (
+        "Figures of metrics: NAME draws bars, heatmap-NAME, line-NAME, box-NAME and cdf-NAME the others, NAME-by-group and "
+        "line-NAME-by-group groups"
+    )
     by_metric = [label("name", keep=True), text("shows", keep=True), label("of", keep=True), label("by group")]
     return [
         _table_of_figures(own),

@@ -9,6 +9,7 @@ from sojourn.cli.options import CELLS, RESULTS, Command, chosen_option, option, 
 from sojourn.errors import InputError, check_out
 
 if TYPE_CHECKING:
+    from sojourn.figures.drawn import Scale
     from sojourn.figures.saving import Format
 
 #: Kinds of files, which are what their names end in.
@@ -44,6 +45,13 @@ FORMATS: "tuple[Format, ...]" = ("png", "svg", "pdf")
     show_default="as FILE ends, or png",
     help="Write this format.",
 )
+@option(
+    "--x-scale",
+    type=click.Choice(("linear", "log")),
+    show_default="on which values lie more evenly",
+    help="Draw lines over an axis of quantities on this scale.",
+)
+@option("--reverse-delay", is_flag=True, help="Let the delay of a trade-off fall to the right: better is up and right.")
 @option("--no-title", "untitled", section=RESULTS, is_flag=True, help="Leave out the title and the commands above the figure.")
 @option(
     "--width",
@@ -63,6 +71,8 @@ def command(
     untitled: bool,
     width: str | None,
     height: str | None,
+    x_scale: "Scale | None",
+    reverse_delay: bool,
 ) -> None:
     """Draw a figure of the results in DIR.
 
@@ -78,7 +88,17 @@ def command(
     wide = None if width is None else sizing.points("--width", width)
     high = None if height is None else sizing.points("--height", height)
     with api.open(directory) as store:
-        chart = figures.draw(name, store, selection(only), seeds or None, width=wide, height=high, titled=not untitled)
+        chart = figures.draw(
+            name,
+            store,
+            selection(only),
+            seeds or None,
+            width=wide,
+            height=high,
+            titled=not untitled,
+            x_scale=x_scale,
+            reverse_delay=reverse_delay,
+        )
     figures.save(chart, target, form)
     click.echo(target)
 

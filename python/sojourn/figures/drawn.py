@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import Literal, Self
 
 import polars as pl
 
@@ -20,6 +20,20 @@ ABSENT = "-"
 Selection = Mapping[str, str | Iterable[str]]
 
 
+#: How numbers lie on an axis.
+Scale = Literal["linear", "log"]
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How figures are drawn where there is a choice."""
+
+    #: The scale of an axis of quantities; the one on which they lie more evenly unless given.
+    x_scale: Scale | None = None
+    #: Whether the delay of a trade-off falls from left to right, so that better is up and to the right.
+    reverse_delay: bool = False
+
+
 @dataclass(frozen=True)
 class Drawn:
     """The results of the cells that figures are to show."""
@@ -32,6 +46,7 @@ class Drawn:
     command: str = ""
     #: All values of each axis in the results, drawn or not, in the same order: a choice of cells changes no colour.
     every: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    wishes: Wishes = Wishes()
 
     @classmethod
     def of(
@@ -42,6 +57,7 @@ class Drawn:
         *,
         order: Mapping[str, Sequence[str]] | None = None,
         command: str = "",
+        wishes: Wishes = Wishes(),
     ) -> Self:
         """Chooses cells and seeds of some results; all of them, and whole runs rather than groups of flows, unless given.
 
@@ -67,7 +83,7 @@ class Drawn:
             cells = cells_of(runs.filter(pl.col("seed").is_in(there["seed"].implode())))
         places = [*(order or {}), *known]
         axes = {axis: _in_order(cells[axis].to_list(), (order or {}).get(axis, ())) for axis in sorted(known, key=places.index)}
-        chosen = cls(results, axes, in_a_row(there["seed"]), command, every)
+        chosen = cls(results, axes, in_a_row(there["seed"]), command, every, wishes)
         return chosen.by_group(chosen_labels((only or {})[GROUP])) if GROUP in (only or {}) else chosen
 
     def by_group(self, wanted: Sequence[str] | None = None) -> Self:

@@ -1,8 +1,9 @@
 """How figures look: colours, dashes, type, titles."""
 
+import json
 import shlex
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import altair as alt
@@ -39,8 +40,14 @@ LINE = 112
 #: Characters that fit in a line of a legend as wide as a document's text, and those that a symbol and the gap after a label take.
 LEGEND, SYMBOL = 85, 5
 
-#: Characters of a label after which Vega cuts it: its ``labelLimit`` is 160 points.
-LONGEST_LABEL = 40
+#: Points that a line is long in a legend, so that its dashes are seen.
+LONG = 18
+
+#: Points that a letter of a label takes, and one of a panel's heading; lines that a label below an axis has at most.
+LETTER, HEADING, LINES = 4.5, 5.0, 3
+
+#: Letters of a line of a label that stands askew, and the points between two such lines along the axis.
+ASKEW, BETWEEN_ASKEW = 26, 16
 
 _GREY = "#666666"
 
@@ -93,9 +100,12 @@ def check_distinct(figure: str, axis: str | None, labels: Sequence[str]) -> None
         )
 
 
-def colour(title: str | None, places: Mapping[str, int], width: int) -> dict[str, Any]:
-    """The encoding of ``colour``, of labels with their places in the palette; nothing where there is nothing to tell."""
-    return _told("color", alt.Color("colour:N"), colours.PALETTE, title, places, width)
+def colour(title: str | None, places: Mapping[str, int], width: int, *, lines: bool = False) -> dict[str, Any]:
+    """The encoding of ``colour``, of labels with their places in the palette; nothing where there is nothing to tell.
+
+    A chart with lines has lines in its legend.
+    """
+    return _told("color", alt.Color("colour:N"), colours.PALETTE, title, places, _legend(places, width, lines=lines))
 
 
 def own_colour(source: Drawn, axis: str | None) -> dict[str, Any]:
@@ -110,13 +120,15 @@ def own_colour(source: Drawn, axis: str | None) -> dict[str, Any]:
 
 def colour_and_dash(title: str | None, places: Mapping[str, int], width: int) -> dict[str, Any]:
     """The encoding of ``colour`` for lines, which dashes tell as well."""
-    return colour(title, places, width) | _told("strokeDash", alt.StrokeDash("colour:N"), DASHES, title, places, width)
+    legend = _legend(places, width, lines=True)
+    dashes = _told("strokeDash", alt.StrokeDash("colour:N"), DASHES, title, places, legend)
+    return colour(title, places, width, lines=True) | dashes
 
 
 def shape(title: str | None, labels: Sequence[str], width: int) -> dict[str, Any]:
     """The encoding of ``shape``, explained below the chart, since above it are the colours."""
     places = {label: place for place, label in enumerate(labels)}
-    return _told("shape", alt.Shape("shape:N"), SHAPES, title, places, width, "bottom")
+    return _told("shape", alt.Shape("shape:N"), SHAPES, title, places, _legend(places, width, "bottom"))
 
 
 def _told(
@@ -125,22 +137,22 @@ def _told(
     values: Sequence[Any],
     title: str | None,
     places: Mapping[str, int],
-    width: int,
-    side: Literal["top", "bottom"] = "top",
+    legend: alt.Legend,
 ) -> dict[str, Any]:
     """An encoding by values, one a label; nothing where there is nothing to tell."""
     if title is None:
         return {}
     labels = list(places)
     scale = alt.Scale(domain=labels, range=[values[place] for place in places.values()])
-    return {channel: made.scale(scale).title(title).sort(labels).legend(_legend(labels, width, side))}
+    return {channel: made.scale(scale).title(title).sort(labels).legend(legend)}
 
 
-def _legend(labels: Sequence[str], width: int, side: Literal["top", "bottom"] = "top") -> alt.Legend:
+def _legend(labels: Iterable[str], width: int, side: Literal["top", "bottom"] = "top", *, lines: bool = False) -> alt.Legend:
     """A legend of a figure so wide: in one line, or in as many columns as fit where its labels are too long for that."""
-    takes, room = [min(len(label), LONGEST_LABEL) + SYMBOL for label in labels], LEGEND * width // DOCUMENT
+    symbol: dict[str, Any] = {"symbolType": "stroke", "symbolStrokeWidth": 1.5, "symbolSize": LONG**2} if lines else {}
+    takes, room = [len(label) + (2 * SYMBOL if lines else SYMBOL) for label in labels], LEGEND * width // DOCUMENT
     fitting = (number for number in range(len(takes), 1, -1) if sum(max(takes[place::number]) for place in range(number)) <= room)
-    return alt.Legend(columns=next(fitting, 1), orient=side)
+    return alt.Legend(columns=next(fitting, 1), orient=side, labelLimit=width, **symbol)
 
 
 def labels(titles: Mapping[str, str | None]) -> list[alt.Tooltip]:
@@ -162,13 +174,23 @@ def numbers(titles: Mapping[str, str]) -> list[alt.Tooltip]:
 
 
 def groups(title: str | None, labels: Sequence[str], width: int, field: str = "group:N") -> alt.X:
-    """The axis of a field, so wide, with these labels in order."""
-    return alt.X(field, title=title, sort=list(labels), axis=alt.Axis(labelAngle=angle(labels, width)))
+    """The axis of a field, so wide, with these labels in order: flat, in lines, or askew where they are too long for that."""
+    each = width / max(1, len(labels))
+    fits = int(each / LETTER) - 1
+    flat = fits > 0 and all(len(_lines(label, fits)) <= LINES and max(map(len, label.split())) <= fits for label in labels)
+    broken = broken_labels(labels, fits if flat else ASKEW if each > BETWEEN_ASKEW else 2 * ASKEW)
+    return alt.X(field, title=title, sort=list(labels), axis=alt.Axis(labelAngle=0 if flat else -45, labelLimit=width, **broken))
 
 
-def angle(labels: Sequence[str], width: int) -> int:
-    """How labels stand below an axis so wide: flat where they are short."""
-    return 0 if sum(len(label) + 2 for label in labels) * 4.5 <= width else -45
+def broken_labels(labels: Sequence[str], fits: int) -> dict[str, Any]:
+    """What has an axis or a heading write labels in lines of so many letters; nothing where all are shorter."""
+    if all(len(label) <= fits for label in labels):
+        return {}
+    return {"labelExpr": f"({json.dumps({label: _lines(label, fits) for label in labels})})[datum.label]"}
+
+
+def _lines(label: str, fits: int) -> list[str]:
+    return textwrap.wrap(label, max(1, fits), break_long_words=False, break_on_hyphens=False)
 
 
 def height(width: int) -> int:

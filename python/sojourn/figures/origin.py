@@ -5,18 +5,20 @@ from collections.abc import Mapping, Sequence
 
 from sojourn.analysis.comparison import Results
 from sojourn.analysis.result import Result
-from sojourn.figures.drawn import Selection, chosen_labels
+from sojourn.figures.drawn import Selection, Wishes, chosen_labels
 from sojourn.store import Store, provenance
 from sojourn.study import library
 
 
-def command(name: str, results: Results, only: Selection | None, seeds: Sequence[int] | None) -> str:
+def command(name: str, results: Results, only: Selection | None, seeds: Sequence[int] | None, wishes: Wishes) -> str:
     """The commands behind a figure, a line each: those that made the results, and the one that draws it."""
     if isinstance(results, Store):
         words = ["sojourn", "plot", str(results.directory), "--figure", name]
         for axis, wanted in (only or {}).items():
             words += [word for label in chosen_labels(wanted) for word in ("--only", f"{axis}={label}")]
         words += [word for seed in seeds or () for word in ("--seed", str(seed))]
+        words += ["--x-scale", wishes.x_scale] if wishes.x_scale else []
+        words += ["--reverse-delay"] if wishes.reverse_delay else []
         return "\n".join([*(made.command for made in results.provenance), shlex.join(words)])
     return results.command if isinstance(results, Result) else ""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
+from typing import TypeVar
 
 import altair as alt
 import polars as pl
@@ -30,8 +31,13 @@ TOGETHER = "queue"
 #: Points that the labels of an axis take beside the panels, and that lie between two of them.
 MARGIN, BETWEEN = 70, 14
 
-#: Points that a y axis of its own takes beside a panel.
-OWN_AXIS = 36
+#: Points that the heading of a panel takes.
+ABOVE = 12
+
+#: Points that a y axis of its own takes beside a panel, without a title.
+OWN_AXIS = 24
+
+_Channel = TypeVar("_Channel", alt.Facet, alt.Row, alt.Column)
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,12 @@ class Panels:
             return len(self.source.axes[self.column])
         return min(BESIDE, prod(len(self.source.axes[axis]) for axis in self.axes))
 
+    @property
+    def _lines(self) -> int:
+        """The number of panels from top to bottom."""
+        number = prod(len(self.source.axes[axis]) for axis in self.rows)
+        return number if self.column is not None else -(-number // self.beside)
+
     def width(self, total: int, *, shared: bool = True) -> int:
         """The width of one, if all are to have a width in all; panels that share no y axis have their own between them."""
         return max(40, (total - MARGIN) // self.beside - BETWEEN - (0 if shared or self.beside == 1 else OWN_AXIS))
@@ -109,18 +121,46 @@ class Panels:
     def divide(
         self, layers: alt.Chart | Sequence[alt.Chart], panel: int, height: int | None = None, *, shared: bool = True
     ) -> look.Chart:
-        """One panel a place of a chart or its layers, whose data have been placed; the same y axis for all where it is shared."""
-        drawn = layers if isinstance(layers, alt.Chart) else alt.LayerChart(layer=list(layers))
-        chart = drawn.properties(width=panel, height=look.height(panel) if height is None else height)
+        """One panel a place of a chart or its layers, whose data have been placed; the same y axis for all where it is shared.
+
+        Where it is not, every panel has an axis, but what the axes say stands once, before the panels, as does what is too long
+        to stand beside each.
+        """
+        high = look.height(panel) if height is None else height
+        parts = [layers] if isinstance(layers, alt.Chart) else list(layers)
+        order, title = self._order(self.rows), ", ".join(self.rows)
+        above: str | list[str] = title
+        said = parts[0].encoding.y["title"]
+        room = high + BETWEEN + (ABOVE if self.column is None else 0)
+        if self.axes and (not shared or (self._lines > 1 and len(said or "") * look.LETTER > room)):
+            above = [said, title] if said else title
+            parts = [_untitled(part, title) for part in parts]
+        drawn = parts[0] if isinstance(layers, alt.Chart) else alt.LayerChart(layer=parts)
+        chart = drawn.properties(width=panel, height=high)
         if not self.axes:
             return chart
-        order, title = self._order(self.rows), ", ".join(self.rows)
         if self.column is None:
-            divided = chart.facet(facet=alt.Facet("panel_row:N", sort=order, title=title), columns=self.beside, spacing=BETWEEN)
+            each = self._headed(alt.Facet("panel_row:N", sort=order, title=above), order, panel)
+            divided = chart.facet(facet=each, columns=self.beside, spacing=BETWEEN)
         else:
-            across = alt.Column("panel_column:N", sort=list(self.source.axes[self.column]), title=self.column)
-            divided = chart.facet(row=alt.Row("panel_row:N", sort=order, title=title), column=across, spacing=BETWEEN)
+            labels = list(self.source.axes[self.column])
+            across = self._headed(alt.Column("panel_column:N", sort=labels, title=self.column), labels, panel)
+            down = self._headed(alt.Row("panel_row:N", sort=order, title=above), order, high)
+            divided = chart.facet(row=down, column=across, spacing=BETWEEN)
         return divided if shared else divided.resolve_scale(y="independent")
+
+    @staticmethod
+    def _headed(channel: _Channel, labels: Sequence[str], room: int) -> _Channel:
+        """A channel of panels whose headings are broken where they are longer than a panel."""
+        headed: _Channel = channel.header(labelLimit=0, **look.broken_labels(labels, int(room / look.HEADING)))
+        return headed
+
+
+def _untitled(part: alt.Chart, axes: str) -> alt.Chart:
+    """A chart whose y axis says nothing; a report's filters still find the field of the panels' axes by their names."""
+    named = alt.Detail("panel_row:N", title=axes)
+    kept = part.encoding.detail
+    return part.encode(y=part.encoding.y.title(None), detail=named if kept is alt.Undefined else [kept, named])
 
 
 def together(source: Drawn, axes: Sequence[str] | None = None) -> str | None:

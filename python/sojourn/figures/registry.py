@@ -100,6 +100,11 @@ class Figure:
         """Draws it, without title and style."""
         if not self.possible(source):
             raise InputError(f"figure {self.name}: needs {self.need.value}")
+        wishes = source.wishes
+        if wishes.x_scale is not None and self.family is not Family.LINES:
+            raise InputError(f"figure {self.name}: --x-scale is for lines over an axis of quantities, such as line-throughput")
+        if wishes.reverse_delay and self.family is not Family.TRADE_OFFS:
+            raise InputError(f"figure {self.name}: --reverse-delay is for trade-offs with a delay, such as delay-goodput")
         # Loaded here, because listing figures needs no Altair.
         from altair.utils.schemapi import debug_mode
 
@@ -229,12 +234,12 @@ FIGURES = (
 
 
 def available() -> dict[str, Figure]:
-    """All figures by name: those above, five of every metric that a run has, and one of every metric of a group.
+    """All figures by name: those above, five of every metric that a run has, and two of every metric of a group.
 
     ``named`` knows besides them box plots and distributions of any column, and any measure of ``series`` over time.
     """
     of_runs = (figure for metric in of_run() for figure in _of_metric(metric))
-    of_groups = (_by_group(metric) for metric in of_group())
+    of_groups = (figure for metric in of_group() for figure in (_by_group(metric), _line_by_group(metric)))
     return {figure.name: figure for figure in (*FIGURES, *of_runs, *of_groups)}
 
 
@@ -252,8 +257,9 @@ def named(name: str) -> Figure:
         return _of_column(name, *of_column.group("form", "frame", "column"))
     if name not in known and (metric := _METRIC.fullmatch(name)) is not None and metric["metric"] in METRICS:
         meant = METRICS[metric["metric"]]
-        # Of the metrics of a group alone there are only bars.
-        figure = f"{metric['form']}{meant.figure_name}" if meant.of_run else _by_group(meant).name
+        # Of the metrics of a group alone there are only bars and lines.
+        by_group = _line_by_group if metric["form"] == "line-" else _by_group
+        figure = f"{metric['form']}{meant.figure_name}" if meant.of_run else by_group(meant).name
         raise InputError(f'unknown figure "{name}", did you mean "{figure}"? It is the figure of the metric {meant.name}')
     if name not in known:
         unknown = names.nearest("figure", name, known, SUGGESTIONS)
@@ -330,6 +336,19 @@ def _by_group(metric: Metric) -> MetricFigure:
         help=f"{_said(metric)}, of each group of flows",
         need=Need.RUNS,
         drawn_by="bars:by_group",
+        metric=metric,
+    )
+
+
+def _line_by_group(metric: Metric) -> MetricFigure:
+    """Lines by group of flows; of what only groups have there are no others, so that ``line-share`` says enough."""
+    return MetricFigure(
+        name=f"line-{metric.figure_name}{'-by-group' if metric.of_run else ''}",
+        title=f"{metric.caption} by group",
+        family=Family.LINES,
+        help=f"{_said(metric)}, of each group of flows",
+        need=Need.RUNS,
+        drawn_by="lines:by_group",
         metric=metric,
     )
 

@@ -46,7 +46,7 @@ class _Arrangement:
 
     def points(self, base: alt.Chart, up: str) -> alt.Chart:
         """A mark a cell."""
-        x, y = _axes(self.right, up)
+        x, y = self.axes(up)
         points: alt.Chart = base.mark_point(filled=True, size=30, opacity=0.9).encode(
             x=x,
             y=y,
@@ -56,13 +56,14 @@ class _Arrangement:
         )
         return points
 
+    def axes(self, up: str) -> tuple[alt.X, alt.Y]:
+        """The axes of a panel; that of delays falls to the right where that is wished."""
+        scale = alt.Scale(reverse=True) if self.source.wishes.reverse_delay else alt.Undefined
+        return alt.X("x:Q", title=self.right, scale=scale), alt.Y("y:Q", title=up, scale=alt.Scale(zero=False))
+
     def divide(self, layers: Iterable[alt.Chart]) -> look.Chart:
         """The layers in panels."""
         return self.panels.divide(list(layers), self.panels.width(self.width))
-
-
-def _axes(right: str, up: str) -> tuple[alt.X, alt.Y]:
-    return alt.X("x:Q", title=right), alt.Y("y:Q", title=up, scale=alt.Scale(zero=False))
 
 
 def fairness_delay(figure: Figure, source: Drawn, width: int) -> look.Chart:
@@ -73,7 +74,7 @@ def fairness_delay(figure: Figure, source: Drawn, width: int) -> look.Chart:
     fairness = means.of_cells(source, fair).rename({"value": "y", "low": "y_low", "high": "y_high"})
     cells = delay.join(fairness, on=axes, maintain_order="left")
     base = alt.Chart(look.data(arranged.rows(cells, ("x", "x_low", "x_high", "y", "y_low", "y_high"))))
-    x, y = _axes(DELAY.label, fair.label)
+    x, y = arranged.axes(fair.label)
     colour = look.colour(arranged.colour, source.places(arranged.colour), width)
     along = base.mark_rule().encode(x=alt.X("x_low:Q", title=DELAY.label), x2="x_high:Q", y=y, **colour)
     upright = base.mark_rule().encode(x=x, y=alt.Y("y_low:Q", title=fair.label), y2="y_high:Q", **colour)
@@ -109,7 +110,7 @@ def _ellipses(figure: Figure, source: Drawn, width: int, colour: str | None, met
         outlines += [(*labels, "ellipse", place, x, y) for place, (x, y) in enumerate(ellipse(cell.select("x", "y")))]
     rows = arranged.rows(pl.DataFrame([*medians, *outlines], schema=schema, orient="row"), ("part", "place", "x", "y"))
     base = alt.Chart(look.data(rows))
-    x, y = _axes(delay.label, goodput.label)
+    x, y = arranged.axes(goodput.label)
     around = base.transform_filter("datum.part == 'ellipse'").mark_line(interpolate="linear-closed")
     outlined = around.encode(
         x=x, y=y, order="place:Q", detail="shape:N", **look.colour(arranged.colour, source.places(arranged.colour), width)

@@ -186,12 +186,14 @@ METRICS: dict[str, Metric] = {
         ),
         _group_share(
             name="share_pct",
+            figure="share",
             title="share of all throughput",
             definition="100 Σ x over the group / Σ x over all flows",
             compute=lambda seen: formulas.percentage(_total(seen.flows, "throughput"), _total(seen.all_flows, "throughput")),
         ),
         _group_share(
             name="link_share_pct",
+            figure="link-share",
             title="share of the bottleneck's rate",
             definition=(
                 "100 Σ x over the group / `bottleneck_mbps`, whichever links the group uses, and at most 100, since data that "

@@ -67,7 +67,7 @@ def over_axis(contents: Contents) -> list[Drawing]:
     """Each main metric over the one axis that varies: a line where its values are quantities, and else bars."""
     if len(contents.varying) != 1:
         return []
-    prefix = "line-" if lines.quantities(contents.drawn) else ""
+    prefix = "line-" if lines.axis_of(contents.drawn) else ""
     return _drawings(contents, [f"{prefix}{metric.figure_name}" for metric in METRICS.values() if metric.main], HALF)
 
 

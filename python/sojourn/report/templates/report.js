@@ -124,6 +124,11 @@
         spec.datasets[name] = rowsOf(chart.spec.datasets[name], format.parse).filter((row) => passes(row, chart.fields));
         delete part.data.format;
       }
+      // A narrow screen has legends of its own.
+      if (narrow.matches && part.legend) {
+        delete part.legend.columns;
+        delete part.legend.labelLimit;
+      }
       for (const [key, inner] of Object.entries(part)) if (key !== "datasets") choose(inner);
     };
     choose(spec);
