@@ -41,7 +41,7 @@ queue = { key = "network.dumbbell.bottleneck.queue.name", values = ["droptail", 
 """
 
 #: The first bytes of a file of each format.
-STARTS: dict[Format, bytes] = {"png": b"\x89PNG", "svg": b"<svg", "pdf": b"%PDF"}
+STARTS: dict[Format, bytes] = {"png": b"\x89PNG", "svg": b"<svg", "pdf": b"%PDF", "tex": b"% ", "csv": b""}
 
 ALONE = {"tcp": "cubic", "delay": "5 ms", "queue": "codel"}
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sojourn.figures.saving import Format
 
 #: Kinds of files, which are what their names end in.
-FORMATS: "tuple[Format, ...]" = ("png", "svg", "pdf")
+FORMATS: "tuple[Format, ...]" = ("png", "svg", "pdf", "tex", "csv")
 
 
 @click.command("plot", cls=Command)
@@ -43,8 +43,9 @@ FORMATS: "tuple[Format, ...]" = ("png", "svg", "pdf")
     section=RESULTS,
     type=click.Choice(FORMATS),
     show_default="as FILE ends, or png",
-    help="Write this format.",
+    help="Write this format; tex is a TikZ picture, csv the points with their intervals.",
 )
+@option("--grey", section=RESULTS, is_flag=True, help="Draw without colours, for print: hatches tell bars, dashes lines.")
 @option(
     "--x-scale",
     type=click.Choice(("linear", "log")),
@@ -73,6 +74,7 @@ def command(
     height: str | None,
     x_scale: "Scale | None",
     reverse_delay: bool,
+    grey: bool,
 ) -> None:
     """Draw a figure of the results in DIR.
 
@@ -99,7 +101,7 @@ def command(
             x_scale=x_scale,
             reverse_delay=reverse_delay,
         )
-    figures.save(chart, target, form)
+    figures.save(chart, target, form, grey=grey)
     click.echo(target)
 
 
