@@ -81,6 +81,7 @@ def test_check_summarises_scenario(scenario_file: ScenarioFile, capsys: Capture)
         (["reproduce", str(EXAMPLE)], f"bufferbloat.toml: is a scenario; write sojourn run {EXAMPLE}"),
         (["plan", str(STUDY)], f"study.toml: is a study; write sojourn reproduce {STUDY}"),
         (["list", "queue"], "'queues'"),
+        (["list", "figures", "sojourn", "nothing"], "no figures with sojourn and nothing; sojourn list figures shows all"),
         (["rnu"], "rnu"),
         (["run", "--sede", "3"], "--sede"),
     ],
@@ -103,6 +104,34 @@ def test_list_names_metrics_once(capsys: Capture) -> None:
     assert set(figures.available()) <= names | {form.format(name) for form in forms for name in names}
     assert status(["list", "figures", "--csv"]) == 0
     assert [row["name"] for row in csv.DictReader(capsys.readouterr().out.splitlines())] == list(figures.available())
+
+
+@pytest.mark.parametrize(
+    ("what", "words", "expected"),
+    [
+        ("queues", ["FQ"], {"fq_codel", "fq_pie"}),
+        ("queues", ["stochastic_fair", "blue"], {"sfb"}),
+        ("figures", ["share"], {"share-by-group", "link-share-by-group", "line-share", "line-link-share"}),
+        ("metrics", ["sojourn", "p99"], {"sojourn_p99_s"}),
+    ],
+)
+def test_list_with_words(what: str, words: list[str], expected: set[str], capsys: Capture) -> None:
+    """`list WHAT WORD...` shows only what has all words in its name or in what is told of it, on a terminal and for programs."""
+    assert status(["list", what, *words, "--csv"]) == 0
+    found = [row["name"] for row in csv.DictReader(capsys.readouterr().out.splitlines())]
+    assert expected <= set(found)
+    assert len(found) < 12
+    assert status(["list", what, *words]) == 0
+    names = set(re.findall(r"^│ (\S+)", capsys.readouterr().out, re.MULTILINE))
+    assert expected <= names
+
+
+@pytest.mark.parametrize("what", ["tcp", "queues", "video", "studies", "suites", "profiles", "metrics", "figures"])
+def test_list_fits_the_terminal(what: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """No line is wider than a terminal of 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert status(["list", what]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
 def test_store_continues(scenario_file: ScenarioFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

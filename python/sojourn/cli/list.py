@@ -1,11 +1,14 @@
 """``sojourn list``: the algorithms, rules of video, profiles, studies, suites, metrics and figures."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from sojourn.cli.console import Form, put
 from sojourn.cli.options import Command, form_options
+from sojourn.errors import InputError
 from sojourn.table import Row, Table, label, number, text
 
 if TYPE_CHECKING:
@@ -14,14 +17,32 @@ if TYPE_CHECKING:
 
 @click.command("list", cls=Command)
 @click.argument("what", type=click.Choice(["tcp", "queues", "video", "studies", "suites", "profiles", "metrics", "figures"]))
+@click.argument("words", metavar="[WORD]...", nargs=-1)
 @form_options
-def command(what: str, form: Form) -> None:
-    """List congestion controls (tcp), queues, rules of video, studies, suites, profiles, metrics or figures."""
+def command(what: str, words: tuple[str, ...], form: Form) -> None:
+    """List congestion controls (tcp), queues, rules of video, studies, suites, profiles, metrics or figures.
+
+    With WORDs only those that have all of them in their name or in what is told of them, such as "sojourn list figures queue".
+    """
     tables = {"studies": _studies, "suites": _suites, "profiles": _profiles, "metrics": _metrics, "figures": _figures}
     if what == "figures" and form is None:
-        put(_figures_by_kind())
+        put(_with_words(_figures_by_kind(), words, what))
     else:
-        put(tables[what]() if what in tables else _algorithms(what), form)
+        put(_with_words([tables[what]() if what in tables else _algorithms(what)], words, what), form)
+
+
+def _with_words(tables: Sequence[Table], words: Sequence[str], what: str) -> Sequence[Table]:
+    """The tables with only those rows that have all words, wherever and in whatever case; those that keep none are left out."""
+    wanted = [word.casefold() for word in words]
+    kept = [replace(table, rows=[row for row in table.rows if _has(table, row, wanted)]) for table in tables]
+    if not any(len(table.rows) for table in kept):
+        raise InputError(f"no {what} with {' and '.join(words)}; sojourn list {what} shows all")
+    return [table for table in kept if len(table.rows)]
+
+
+def _has(table: Table, row: Row, words: Sequence[str]) -> bool:
+    told = " ".join(str(row[name]) for name in table.names).casefold()
+    return all(word in told for word in words)
 
 
 def _studies() -> Table:

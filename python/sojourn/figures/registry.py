@@ -262,14 +262,8 @@ def named(name: str) -> Figure:
         figure = f"{metric['form']}{meant.figure_name}" if meant.of_run else by_group(meant).name
         raise InputError(f'unknown figure "{name}", did you mean "{figure}"? It is the figure of the metric {meant.name}')
     if name not in known:
-        unknown = names.nearest("figure", name, known, SUGGESTIONS)
-        plain = [figure.name for figure in known.values() if figure.family not in _OF_METRICS or figure.family is Family.BARS]
-        raise InputError(f"{unknown} (known: {', '.join(plain)}; with heatmap-, line-, box- or cdf- before a metric)")
+        raise InputError(f"{names.nearest('figure', name, known, SUGGESTIONS)} (sojourn list figures shows all)")
     return known[name]
-
-
-#: Families all of whose figures are of a metric each.
-_OF_METRICS = {Family.BARS, Family.LINES, Family.HEAT_MAPS, Family.BOXES, Family.BY_GROUP}
 
 
 #: Figures that are suggested for a name that none has: there are hundreds, many of which are alike.
