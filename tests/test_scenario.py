@@ -10,7 +10,7 @@ from sojourn.campaign import cautions
 from sojourn.errors import InputError
 from sojourn.scenario import Scenario, from_data
 from sojourn.specification import RunSpecification, bottleneck_rate, specify
-from sojourn.sweep import paths
+from sojourn.sweeps import paths
 
 ScenarioFile = Callable[..., Path]
 

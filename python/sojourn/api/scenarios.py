@@ -11,8 +11,8 @@ from sojourn.campaign import Campaign
 from sojourn.errors import InputError
 from sojourn.runs import Run
 from sojourn.scenario import Scenario
-from sojourn.sweep import file
-from sojourn.sweep.matrix import Matrix
+from sojourn.sweeps import file
+from sojourn.sweeps.matrix import Matrix
 
 
 def load(path: str | Path) -> Scenario:

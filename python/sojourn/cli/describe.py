@@ -181,7 +181,7 @@ def _sizes(published: "Published") -> tuple[Row, list[Table]]:
 
 def _study(name: str) -> tuple[Row, list[Table]]:
     from sojourn.study import library
-    from sojourn.sweep import values
+    from sojourn.sweeps import values
 
     if library.is_path(name):
         # One that comes with Sojourn is known to be right.

@@ -44,7 +44,7 @@ def command(
     from sojourn.campaign import carry_out, workers
     from sojourn.cli import show
     from sojourn.cli.terminal import planned
-    from sojourn.sweep import estimate
+    from sojourn.sweeps import estimate
 
     campaign, carrier = api.campaign(file, seeds, cells_of(only), changes), backends.named(backend)
     plan = planned(campaign, carrier)

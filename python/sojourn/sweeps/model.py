@@ -14,11 +14,11 @@ from sojourn import names
 from sojourn.analysis.axes import check_axes
 from sojourn.errors import within
 from sojourn.scenario.base import OneOrSeveral, Table
-from sojourn.sweep import values
-from sojourn.sweep.paths import KeyPath, is_table, top_level
-from sojourn.sweep.ranges import Range, Spacing
-from sojourn.sweep.stopping import LEAST_SEEDS, MOST_SEEDS, StoppingRule
-from sojourn.sweep.values import Value
+from sojourn.sweeps import values
+from sojourn.sweeps.paths import KeyPath, is_table, top_level
+from sojourn.sweeps.ranges import Range, Spacing
+from sojourn.sweeps.stopping import LEAST_SEEDS, MOST_SEEDS, StoppingRule
+from sojourn.sweeps.values import Value
 
 #: Cells that a campaign has at most, and so values of all its axes together: what is planned takes about 1 kB a cell.
 MOST_CELLS = 1_000_000

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from sojourn.sweep.ranges import Range
+from sojourn.sweeps.ranges import Range
 
 #: What a table of ``label`` and ``value`` holds, for a value that says too little about itself.
 LABELLED = {"label", "value"}

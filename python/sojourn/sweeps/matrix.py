@@ -12,8 +12,8 @@ from sojourn.errors import InputError, within
 from sojourn.runs import Cell, called
 from sojourn.scenario import Scenario, from_data
 from sojourn.scenario.reading import Shared
-from sojourn.sweep.model import Meant, Sweep, matches
-from sojourn.sweep.paths import KeyPath
+from sojourn.sweeps.model import Meant, Sweep, matches
+from sojourn.sweeps.paths import KeyPath
 
 #: The axis of a matrix without axes: the scenario's name identifies its one cell.
 NAME = "scenario"
