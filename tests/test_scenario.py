@@ -213,7 +213,7 @@ def test_examples_load(path: Path) -> None:
 
 def test_number_of_examples() -> None:
     """The tests of all examples find all that there are."""
-    assert len(list((ROOT / "examples").glob("*.toml"))) == 12
+    assert len(list((ROOT / "examples").glob("*.toml"))) == 13
 
 
 def specified(bottleneck: Mapping[str, object], **flow: object) -> RunSpecification:

@@ -370,7 +370,7 @@ def test_only_and_changes() -> None:
 
 def test_key_paths() -> None:
     """Key paths set values in tables, list elements and names given as text, and leave the original as it was."""
-    before: dict[str, Any] = {"flows": [{"count": 1}, {"count": 2, "tcp": "cubic"}], "stack": "rfc"}
+    before: Mapping[str, Any] = {"flows": [{"count": 1}, {"count": 2, "tcp": "cubic"}], "stack": "rfc"}
     data = before
     for path, value in (
         ("flows.*.count", 3),

@@ -18,7 +18,7 @@ TYPE_CHECKING = False  # type checkers take it for True; the module typing takes
 if TYPE_CHECKING:
     from sojourn import programs
     from sojourn.analysis.result import Result
-    from sojourn.api import Reproduction, evaluate, expand, find_range, load, open, reproduce, run, search  # noqa: A004, as sojourn.open it shadows nothing
+    from sojourn.api import Reproduction, evaluate, expand, find_range, load, open, reproduce, run, search, sweep  # noqa: A004, as sojourn.open it shadows nothing
     from sojourn.errors import InputError, RunCancelled, RunFailed, SojournError, StoreFailed
     from sojourn.scenario import Scenario
     from sojourn.store import Store
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 #: The modules that have the names.
 _MODULES = {
-    **dict.fromkeys(("Reproduction", "evaluate", "expand", "find_range", "load", "open", "reproduce", "run", "search"), "api"),
+    **dict.fromkeys(
+        ("Reproduction", "evaluate", "expand", "find_range", "load", "open", "reproduce", "run", "search", "sweep"), "api"
+    ),
     **dict.fromkeys(("InputError", "RunCancelled", "RunFailed", "SojournError", "StoreFailed"), "errors"),
     "Result": "analysis.result",
     "Scenario": "scenario",
@@ -54,6 +56,7 @@ __all__ = [
     "reproduce",
     "run",
     "search",
+    "sweep",
 ]
 
 # Type checkers know the names from above, and that there are no others.

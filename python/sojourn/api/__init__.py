@@ -7,6 +7,6 @@ from sojourn.api.evaluating import CARDS, Evaluation, ask, evaluate, plan_evalua
 from sojourn.api.execution import complete
 from sojourn.api.ranging import draw_range, find_range
 from sojourn.api.running import run
-from sojourn.api.scenarios import campaign, check_groups, expand, load, single_run
+from sojourn.api.scenarios import campaign, check_groups, expand, load, single_run, sweep
 from sojourn.api.searching import BUDGET, FOUND, FRONT, POINTS, search
 from sojourn.api.studies import Reproduction, check_study, compare, reproduce, study_campaign

@@ -15,12 +15,14 @@ from sojourn.cli.options import (
     out_option,
     scenario_options,
     seeds_option,
+    vary_option,
 )
 
 
 @click.command("plan", cls=Command)
 @click.argument("file", type=click.Path(path_type=Path))
 @seeds_option
+@vary_option
 @scenario_options
 @out_option(None, "Count the runs whose results DIR has already.")
 @backend_option
@@ -29,6 +31,7 @@ from sojourn.cli.options import (
 def command(
     file: Path,
     seeds: int | None,
+    varied: dict[str, Any],
     only: tuple[str, ...],
     changes: dict[str, Any],
     out: Path | None,
@@ -46,7 +49,8 @@ def command(
     from sojourn.cli.terminal import planned
     from sojourn.sweeps import estimate
 
-    campaign, carrier = api.campaign(file, seeds, cells_of(only), changes), backends.named(backend)
+    campaign = api.campaign(api.sweep(file, varied) if varied else file, seeds, cells_of(only), changes)
+    carrier = backends.named(backend)
     plan = planned(campaign, carrier)
     axes = show.axes(campaign)
     if form is None and campaign.described:

@@ -337,7 +337,7 @@ class Space:
         scenario: Mapping[str, Any] = self.base
         settings = [(path, name) for name in point for path in self.searched.paths[name]]
         # An algorithm is set before its parameters, whichever comes first.
-        for path, name in sorted(settings, key=lambda setting: len(setting[0].steps)):
+        for path, name in sorted(settings, key=lambda setting: setting[0].depth):
             entry = self.searched.space[name]
             value = point[name]
             if entry.steps is not None:
