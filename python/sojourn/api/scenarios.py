@@ -77,14 +77,14 @@ def check_groups(wanted: Campaign, groups: Iterable[str]) -> None:
 
 
 def single_run(
-    path: Matrix | str | Path | Mapping[str, Any],
+    scenario: Scenario | Matrix | str | Path | Mapping[str, Any],
     seed: int | None = None,
     only: Mapping[str, str | Iterable[str]] | None = None,
     changes: Mapping[str, Any] | None = None,
     backend: str | Backend = backends.DEFAULT,
 ) -> Run:
-    """The one run of a scenario file, or of the cell of its sweep that ``only`` leaves; with the file's seed unless given."""
-    wanted = campaign(path, 1, only, {**(changes or {}), **({} if seed is None else {"seed": seed})})
+    """The one run of a scenario, or of the cell of a sweep that ``only`` leaves; with the scenario's seed unless given."""
+    wanted = campaign(scenario, 1, only, {**(changes or {}), **({} if seed is None else {"seed": seed})})
     if wanted.size > 1:
         axes = ", ".join(wanted.axes)
         raise InputError(f"{wanted.origin}: {wanted.size} cells; choose one with --only (axes: {axes})")
