@@ -27,7 +27,7 @@ class Tables(Mapping[str, pl.DataFrame]):
         return "\n".join([self.heading, *(f"{name}\n{frame}" for name, frame in self.items())]).strip()
 
     def _repr_html_(self) -> str:
-        shown = (f"<h4>{escape(name)}</h4>{frame._repr_html_()}" for name, frame in self.items())
+        shown = (f"<p><b>{escape(name)}</b></p>{frame._repr_html_()}" for name, frame in self.items())
         heading = "".join(f"<p>{escape(line)}</p>" for line in self.heading.splitlines())
         return f"{heading}{''.join(shown)}"
 
