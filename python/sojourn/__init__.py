@@ -17,13 +17,24 @@ What these names stand for is loaded when it is first used.
 TYPE_CHECKING = False  # type checkers take it for True; the module typing takes longer to load than all of this
 if TYPE_CHECKING:
     from sojourn import programs
-    from sojourn.api import evaluate, expand, find_range, load, search, sweep
+    from sojourn.api import expand, load, sweep
     from sojourn.calls.checking import check
     from sojourn.calls.display import named
     from sojourn.calls.inventory import describe, list, new, schema  # noqa: A004, as sojourn.list it shadows nothing
     from sojourn.calls.planning import plan
     from sojourn.calls.results import Result, Store
-    from sojourn.calls.running import Reproduction, demo, export, find_atlas, open, reproduce, run  # noqa: A004, as above
+    from sojourn.calls.running import (
+        Reproduction,
+        demo,
+        evaluate,
+        export,
+        find_atlas,
+        find_range,
+        open,  # noqa: A004, as above
+        reproduce,
+        run,
+        search,
+    )
     from sojourn.errors import InputError, RunCancelled, RunFailed, SojournError, StoreFailed
     from sojourn.scenario import Scenario
 
@@ -31,8 +42,11 @@ if TYPE_CHECKING:
 
 #: The modules that have the names.
 _MODULES = {
-    **dict.fromkeys(("evaluate", "expand", "find_range", "load", "search", "sweep"), "api"),
-    **dict.fromkeys(("Reproduction", "demo", "export", "find_atlas", "open", "reproduce", "run"), "calls.running"),
+    **dict.fromkeys(("expand", "load", "sweep"), "api"),
+    **dict.fromkeys(
+        ("Reproduction", "demo", "evaluate", "export", "find_atlas", "find_range", "open", "reproduce", "run", "search"),
+        "calls.running",
+    ),
     **dict.fromkeys(("describe", "list", "new", "schema"), "calls.inventory"),
     **dict.fromkeys(("Result", "Store"), "calls.results"),
     "check": "calls.checking",

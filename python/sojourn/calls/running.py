@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 import polars as pl
 
@@ -19,6 +19,7 @@ from sojourn.scenario import Scenario
 from sojourn.sweeps.matrix import Matrix
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 #: In a clone ``examples`` is a link to the top-level folder; an installed package holds the files themselves.
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -72,8 +73,20 @@ def _shown_study(make: Callable[P, api.Reproduction]) -> Callable[P, Reproductio
     return made
 
 
+def _watched(make: Callable[P, T]) -> Callable[P, T]:
+    """The function with its progress shown in a notebook."""
+
+    @wraps(make)
+    def made(*arguments: P.args, **options: P.kwargs) -> T:
+        _looked_at(options)
+        return make(*arguments, **options)
+
+    return made
+
+
 run = _shown(api.run)
 reproduce = _shown_study(api.reproduce)
+evaluate, search, find_range = _watched(api.evaluate), _watched(api.search), _watched(api.find_range)
 
 
 def open(directory: str | Path) -> Store:  # noqa: A001, as sojourn.open it shadows nothing
