@@ -14,7 +14,7 @@ from sojourn.analysis.frames import NAMES
 from sojourn.cli.commands import COMMANDS, sojourn, status
 from sojourn.errors import RunFailed
 from sojourn.study import library
-from sojourn.sweep import schema
+from sojourn.sweeps import schema
 
 ScenarioFile = Callable[..., Path]
 

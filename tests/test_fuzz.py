@@ -17,7 +17,7 @@ from sojourn import _engine
 from sojourn.errors import InputError
 from sojourn.scenario import from_data
 from sojourn.specification import specify, text
-from sojourn.sweep import file
+from sojourn.sweeps import file
 from sojourn.units import LARGEST
 
 DURATIONS = ["1 ps", "1 ns", "1 us", "1 ms", "1 s", "9000000 s", f"{LARGEST} ps", f"{LARGEST + 1} ps"]

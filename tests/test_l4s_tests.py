@@ -10,7 +10,7 @@ from sojourn import backends
 from sojourn.specification import RunSpecification
 from sojourn.study import library
 from sojourn.study.published import ALL, read
-from sojourn.sweep.matrix import Point
+from sojourn.sweeps.matrix import Point
 
 STUDY = library.load("l4s-tests")
 FOLDER = Path(__file__).parents[1] / "studies" / "l4s-tests"

@@ -16,7 +16,7 @@ import sojourn
 from laboratory import MISSING, Headless, Refused, column
 from sojourn import _engine, backends, catalogue, scenario, specification, units
 from sojourn.cli.commands import sojourn as cli
-from sojourn.sweep import file as sweep_file
+from sojourn.sweeps import file as sweep_file
 
 pytestmark = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
 

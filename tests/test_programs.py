@@ -23,7 +23,7 @@ from sojourn.runs import Run
 from sojourn.scenario import Scenario, from_data
 from sojourn.specification import specify
 from sojourn.store import outputs
-from sojourn.sweep import estimate
+from sojourn.sweeps import estimate
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "programs"
 

@@ -27,7 +27,7 @@ from sojourn.figures import registry as figure_registry
 from sojourn.metrics import METRICS, Metric
 from sojourn.metrics import registry as metric_registry
 from sojourn.study import library
-from sojourn.sweep.stopping import StoppingRule
+from sojourn.sweeps.stopping import StoppingRule
 
 SWEEP = """
 [sweep.axes]

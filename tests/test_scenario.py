@@ -10,7 +10,7 @@ from sojourn.campaign import cautions
 from sojourn.errors import InputError
 from sojourn.scenario import Scenario, from_data
 from sojourn.specification import RunSpecification, bottleneck_rate, specify
-from sojourn.sweep import paths
+from sojourn.sweeps import paths
 
 ScenarioFile = Callable[..., Path]
 
@@ -213,7 +213,7 @@ def test_examples_load(path: Path) -> None:
 
 def test_number_of_examples() -> None:
     """The tests of all examples find all that there are."""
-    assert len(list((ROOT / "examples").glob("*.toml"))) == 12
+    assert len(list((ROOT / "examples").glob("*.toml"))) == 13
 
 
 def specified(bottleneck: Mapping[str, object], **flow: object) -> RunSpecification:

@@ -6,7 +6,7 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from conftest import ROOT, scenario_data
-from sojourn.sweep import schema
+from sojourn.sweeps import schema
 
 PUBLISHED = ROOT / "docs" / "scenario.schema.json"
 

@@ -28,6 +28,7 @@ needs_axe = pytest.mark.skipif(not AXE.is_file(), reason="axe-core, a package of
 KINDS = (
     *("index.html", "tutorial.html", "measures.html", "catalogue.html", "cards.html", "cards/bbr.html", "atlas-map.html"),
     *("studies/piotrowska.html", "congestion-controls/bbr.html", "queue-disciplines/codel.html", "decisions/index.html"),
+    "notebooks/home-line.html",
 )
 
 

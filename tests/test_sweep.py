@@ -19,10 +19,10 @@ from sojourn.cli.terminal import MANY, checking
 from sojourn.errors import InputError
 from sojourn.runs import Run, called, key, requests
 from sojourn.specification import flow_count, text
-from sojourn.sweep import estimate, file
-from sojourn.sweep.matrix import Matrix
-from sojourn.sweep.paths import KeyPath
-from sojourn.sweep.ranges import Range
+from sojourn.sweeps import estimate, file
+from sojourn.sweeps.matrix import Matrix
+from sojourn.sweeps.paths import KeyPath
+from sojourn.sweeps.ranges import Range
 from sojourn.units import amount
 
 TCP = {"key": "flows.*.tcp", "values": ["newreno", {"name": "cubic", "beta": 0.8}]}
@@ -370,7 +370,7 @@ def test_only_and_changes() -> None:
 
 def test_key_paths() -> None:
     """Key paths set values in tables, list elements and names given as text, and leave the original as it was."""
-    before: dict[str, Any] = {"flows": [{"count": 1}, {"count": 2, "tcp": "cubic"}], "stack": "rfc"}
+    before: Mapping[str, Any] = {"flows": [{"count": 1}, {"count": 2, "tcp": "cubic"}], "stack": "rfc"}
     data = before
     for path, value in (
         ("flows.*.count", 3),
@@ -472,7 +472,7 @@ def test_speed_estimate(speed: float, overhead: float, monkeypatch: pytest.Monke
         slowest = min(link["rate"] for link in run.specification["links"])
         now += overhead + slowest * run.simulated_seconds / 12_000 / speed
 
-    monkeypatch.setattr("sojourn.sweep.estimate.time.perf_counter", lambda: now)
+    monkeypatch.setattr("sojourn.sweeps.estimate.time.perf_counter", lambda: now)
     (cell,) = swept().cells()
     found = estimate.measure(cell.run(0, INVENTOR), carry_out)
     assert found.packets_per_second == pytest.approx(speed, rel=1e-6)

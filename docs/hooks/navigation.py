@@ -9,6 +9,7 @@ FIRST = ("index.md", "tutorial.md")
 SECTIONS: Mapping[str, Sequence[str]] = {
     "Guide": (
         "scenarios.md",
+        "python.md",
         "results.md",
         "measures.md",
         "figures.md",
@@ -20,6 +21,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "lab.md",
     ),
     "Algorithms": ("catalogue.md", "behaviour.md", "cards.md", "atlas.md", "atlas-map.md", "differences.md"),
+    "Notebooks": ("notebooks/home-line.md",),
     "Studies": (),
     "Extending": ("your-own-algorithm.md", "use-the-crates.md", "add-an-algorithm.md"),
     "Development": (
@@ -47,6 +49,8 @@ def navigation(pages: Iterable[str]) -> list[str | dict[str, list[str]]]:
 def _section(page: str) -> str:
     if page.startswith("studies/"):
         return "Studies"
+    if page.startswith("notebooks/"):
+        return "Notebooks"
     return "Extending" if page.startswith("add-a") else "Guide"
 
 

@@ -9,12 +9,16 @@ ELSEWHERE = {"index.md": "README.md", "contributing.md": "CONTRIBUTING.md", "cha
 
 STUDY = re.compile(r"studies/(?P<name>[^/]+)\.md")
 
+NOTEBOOK = re.compile(r"notebooks/(?P<name>[^/]+)\.md")
+
 _LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?P<target>[^)\s]+)\)")
 
 
 def origin(page: str) -> str:
     """The file of the repository that a page is, by its place on the site."""
     study = STUDY.fullmatch(page)
+    if notebook := NOTEBOOK.fullmatch(page):
+        return f"examples/notebooks/{notebook['name']}.ipynb"
     return f"studies/{study['name']}/README.md" if study else ELSEWHERE.get(page, f"docs/{page}")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import groupby
 
+from commands_table import commands
 from made.results import ROOT
 from prose import table
 from sojourn import catalogue, figures, verdicts
@@ -98,6 +99,7 @@ def _order() -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
+    "commands": commands,
     "metrics": _metrics,
     "floors": _floors,
     **{f"columns of {frame}": partial(_columns, frame) for frame in frames.EVERY},

@@ -13,6 +13,7 @@ import atlas_page
 import card_pages
 import catalogue_page
 import navigation
+import notebook_pages
 import scenes
 import study_pages
 from made.markers import unmarked
@@ -35,7 +36,11 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Makes the navigation."""
     docs = (path.name for path in Path(config.docs_dir).glob("*.md"))
     config.nav = navigation.navigation(
-        [*docs, *ELSEWHERE, CATALOGUE, DECISIONS, atlas_page.PLACE, *map(_page_of, library.available())]
+        [
+            *(*docs, *ELSEWHERE, CATALOGUE, DECISIONS, atlas_page.PLACE),
+            *notebook_pages.places(),
+            *map(_page_of, library.available()),
+        ]
     )
     return config
 
@@ -51,6 +56,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     made[DECISIONS] = _decisions(files)
     made |= card_pages.pages()
     made |= atlas_page.files(has_laboratory=has_laboratory)
+    made |= notebook_pages.pages()
     made |= {_page_of(name): study_pages.page(name, results) for name in library.available()}
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))

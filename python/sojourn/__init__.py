@@ -17,21 +17,43 @@ What these names stand for is loaded when it is first used.
 TYPE_CHECKING = False  # type checkers take it for True; the module typing takes longer to load than all of this
 if TYPE_CHECKING:
     from sojourn import programs
-    from sojourn.analysis.result import Result
-    from sojourn.api import Reproduction, evaluate, expand, find_range, load, open, reproduce, run, search  # noqa: A004, as sojourn.open it shadows nothing
+    from sojourn.api import expand, load, sweep
+    from sojourn.calls.checking import check
+    from sojourn.calls.display import named
+    from sojourn.calls.inventory import describe, list, new, schema  # noqa: A004, as sojourn.list it shadows nothing
+    from sojourn.calls.planning import plan
+    from sojourn.calls.results import Result, Store
+    from sojourn.calls.running import (
+        Reproduction,
+        demo,
+        evaluate,
+        export,
+        find_atlas,
+        find_range,
+        open,  # noqa: A004, as above
+        reproduce,
+        run,
+        search,
+    )
     from sojourn.errors import InputError, RunCancelled, RunFailed, SojournError, StoreFailed
     from sojourn.scenario import Scenario
-    from sojourn.store import Store
 
     __version__: str
 
 #: The modules that have the names.
 _MODULES = {
-    **dict.fromkeys(("Reproduction", "evaluate", "expand", "find_range", "load", "open", "reproduce", "run", "search"), "api"),
+    **dict.fromkeys(("expand", "load", "sweep"), "api"),
+    **dict.fromkeys(
+        ("Reproduction", "demo", "evaluate", "export", "find_atlas", "find_range", "open", "reproduce", "run", "search"),
+        "calls.running",
+    ),
+    **dict.fromkeys(("describe", "list", "new", "schema"), "calls.inventory"),
+    **dict.fromkeys(("Result", "Store"), "calls.results"),
+    "check": "calls.checking",
+    "named": "calls.display",
+    "plan": "calls.planning",
     **dict.fromkeys(("InputError", "RunCancelled", "RunFailed", "SojournError", "StoreFailed"), "errors"),
-    "Result": "analysis.result",
     "Scenario": "scenario",
-    "Store": "store",
 }
 
 __all__ = [
@@ -45,15 +67,26 @@ __all__ = [
     "Store",
     "StoreFailed",
     "__version__",
+    "check",
+    "demo",
+    "describe",
     "evaluate",
     "expand",
+    "export",
+    "find_atlas",
     "find_range",
+    "list",
     "load",
+    "named",
+    "new",
     "open",
+    "plan",
     "programs",
     "reproduce",
     "run",
+    "schema",
     "search",
+    "sweep",
 ]
 
 # Type checkers know the names from above, and that there are no others.
@@ -74,5 +107,5 @@ if not TYPE_CHECKING:
         return value
 
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+def __dir__() -> tuple[str, ...]:
+    return tuple(sorted({*globals(), *__all__}))

@@ -77,6 +77,9 @@ class Result(Frames):
         self.command = ""
         #: The axes and their labels as the scenario file orders them, where that is known.
         self.order: Mapping[str, Sequence[str]] = {}
+        #: What the scenario is called and says of itself, and the keys that were set in it, where that is known.
+        self.name, self.description = "", ""
+        self.changes: Mapping[str, object] = {}
         #: What shows it in a notebook, where that is known.
         self.html: Callable[[Result], str] | None = None
         #: What shows it elsewhere, where that is known.

@@ -18,7 +18,7 @@ from sojourn.errors import InputError
 from sojourn.runs import Cell
 from sojourn.scenario.reading import Shared
 from sojourn.statistics import fewest_for_a_majority
-from sojourn.sweep import estimate
+from sojourn.sweeps import estimate
 
 #: The discipline that others are held to: whether they are out of control is asked beside it.
 REFERENCE = "droptail"

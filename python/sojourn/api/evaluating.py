@@ -20,8 +20,8 @@ from sojourn.suite.card import Card, LeftOut, file_of
 from sojourn.suite.contenders import Contender
 from sojourn.suite.design import CONTENDER, Kind, Question, Suite
 from sojourn.suite.judging import Answer
-from sojourn.sweep import estimate
-from sojourn.sweep.matrix import Matrix
+from sojourn.sweeps import estimate
+from sojourn.sweeps.matrix import Matrix
 
 #: Suites of users whose questions have been tried, by what they say: a program that searches asks one thousands of times.
 _tried: set[str] = set()

@@ -96,6 +96,7 @@ def carry_out(
         # What is in a temporary directory goes with the result, not with the campaign.
         weakref.finalize(found, kept_until.pop_all().close)
     found.command, found.order, found.html, found.text = command, order, _html, _text
+    found.name, found.description, found.changes = wanted.name, wanted.description, changes or {}
     return found
 
 

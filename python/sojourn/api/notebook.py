@@ -4,11 +4,14 @@ import base64
 from html import escape
 from itertools import islice
 
+import polars as pl
+
 from sojourn import digits, figures
-from sojourn.analysis import summary
+from sojourn.analysis import findings, summary
 from sojourn.analysis.result import Result
 from sojourn.errors import InputError
 from sojourn.figures import Drawn, means, svg
+from sojourn.figures.drawn import column
 from sojourn.metrics import METRICS
 from sojourn.metrics.transfers import MAIN as OF_TRANSFERS
 
@@ -23,7 +26,12 @@ def html(result: Result) -> str:
     if not result.columns("runs", ["key"]).height:
         return "<p>No runs.</p>"
     source = Drawn.of(result, order=result.order)
-    return f"{_table(source)}{_note(source)}{_queues(result, source)}{_programs(result)}"
+    return f"{_findings(result)}{_table(source)}{_note(source)}{_queues(result, source)}{_programs(result)}"
+
+
+def _findings(result: Result) -> str:
+    """What the runs show, in sentences."""
+    return "".join(f"<p>{escape(finding.text)}</p>" for finding in findings.of(result))
 
 
 def _table(source: Drawn) -> str:
@@ -36,7 +44,8 @@ def _table(source: Drawn) -> str:
             continue
         numbers = found.select("value", "low", "high").iter_rows()
         shown[metric.label] = dict(zip(found.select(source.columns).iter_rows(), numbers, strict=True))
-    cells = source.cells.select(source.columns)
+    in_order = (pl.col(column(axis)).cast(pl.Enum(labels)) for axis, labels in source.axes.items())
+    cells = source.cells.select(source.columns).sort(in_order)
     rows = [
         _row("td", [*cell, *(_number(*numbers.get(cell, (None, None, None))) for numbers in shown.values())])
         for cell in cells.head(MOST_ROWS).iter_rows()

@@ -22,9 +22,9 @@ from sojourn.exploration.running import Runner
 from sojourn.exploration.space import Space
 from sojourn.scenario import read_toml
 from sojourn.store import write_whole
-from sojourn.sweep import file
-from sojourn.sweep.file import RANGE
-from sojourn.sweep.ranged import Ranged
+from sojourn.sweeps import file
+from sojourn.sweeps.file import RANGE
+from sojourn.sweeps.ranged import Ranged
 from sojourn.verdicts import Definition
 
 if TYPE_CHECKING:

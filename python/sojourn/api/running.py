@@ -11,10 +11,11 @@ from sojourn.api.scenarios import campaign
 from sojourn.backends.backend import Backend
 from sojourn.campaign import Observer
 from sojourn.scenario import Scenario
+from sojourn.sweeps.matrix import Matrix
 
 
 def run(
-    scenario: Scenario | str | Path | Mapping[str, Any],
+    scenario: Scenario | Matrix | str | Path | Mapping[str, Any],
     seeds: int | None = None,
     *,
     only: Mapping[str, str | Iterable[str]] | None = None,
@@ -28,7 +29,7 @@ def run(
     """Runs a scenario, or all cells of a scenario file with a sweep.
 
     Args:
-        scenario: a scenario, the path of a scenario file, or what such a file says as a dictionary.
+        scenario: a scenario, the path of a scenario file, what such a file says as a dictionary, or a sweep of ``sojourn.sweep``.
         seeds: how many repetitions of each cell, with seeds counted up from its own; what the file says unless given, or 1.
         only: values of some axes that the sweep is narrowed to, such as ``{"tcp": ["cubic", "bbr"]}``.
         changes: keys set in every scenario of the file: ``{"stack.minimum_rto": "200 ms"}``.
@@ -45,7 +46,9 @@ def run(
     """
     wanted = campaign(scenario, seeds, only, changes)
     what = repr(str(scenario))
-    if isinstance(scenario, Scenario | Mapping):
+    if isinstance(scenario, Matrix):
+        what = f"<sweep of {scenario.name}>"
+    elif isinstance(scenario, Scenario | Mapping):
         what = f"<scenario {scenario.name if isinstance(scenario, Scenario) else scenario.get('name', '')}>"
     call = call_of("run", what, backend, seeds=seeds, only=only, changes=changes, out=out)
     settings = Settings(out, jobs, backend, cluster, observer or Observer())

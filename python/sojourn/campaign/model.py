@@ -7,9 +7,9 @@ from typing import Self
 from sojourn.errors import InputError
 from sojourn.runs import Cell
 from sojourn.scenario.model import Scenario
-from sojourn.sweep.matrix import NAME, Matrix
-from sojourn.sweep.model import MOST_CELLS
-from sojourn.sweep.stopping import LEAST_SEEDS, StoppingRule
+from sojourn.sweeps.matrix import NAME, Matrix
+from sojourn.sweeps.model import MOST_CELLS
+from sojourn.sweeps.stopping import LEAST_SEEDS, StoppingRule
 
 #: Runs that a campaign has at most: the journal of a store keeps the key of each, about 200 bytes.
 MOST_RUNS = 10_000_000

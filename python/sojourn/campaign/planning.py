@@ -15,7 +15,7 @@ from sojourn.errors import InputError
 from sojourn.runs import Run, called, keys, requests
 from sojourn.scenario.given import Given
 from sojourn.specification import RunSpecification, with_seed
-from sojourn.sweep.stopping import StoppingRule
+from sojourn.sweeps.stopping import StoppingRule
 from sojourn.units import LARGEST
 
 

@@ -6,7 +6,7 @@ from sojourn.analysis import estimates, repetition
 from sojourn.analysis.estimates import CellEstimates
 from sojourn.analysis.result import Result
 from sojourn.campaign.planning import Plan
-from sojourn.sweep.stopping import StoppingRule
+from sojourn.sweeps.stopping import StoppingRule
 
 #: By how much seeds grow from batch to batch: few batches for a cell that needs many, few seeds too many for one that does not.
 FACTOR = 1.5

@@ -19,7 +19,7 @@ from sojourn.errors import RunFailed, StoreFailed
 from sojourn.names import BACKEND
 from sojourn.runs import Run
 from sojourn.store import RunStore
-from sojourn.sweep.stopping import StoppingRule
+from sojourn.sweeps.stopping import StoppingRule
 
 #: Runs of which a store is asked at once whether it has them.
 CHUNK = 5_000

@@ -21,18 +21,18 @@ def command(file: Path, only: tuple[str, ...], changes: dict[str, Any], backend:
     from sojourn import api, backends
     from sojourn.cli.show import counted, random
     from sojourn.cli.terminal import notify, planned
-    from sojourn.plugins import source
     from sojourn.specification import flow_count
     from sojourn.study import library
 
-    if source.language_of(file) is not None:
+    kind = api.kind_of(file)
+    if kind is api.FileKind.OWN:
         _check_own(file)
         return
     carrier = backends.several(backend)
-    if _is_suite(file):
+    if kind is api.FileKind.SUITE:
         _check_suite(file)
         return
-    if _is_study(file):
+    if kind is api.FileKind.STUDY:
         study = library.load(str(file))
         claims = api.check_study(study)
         campaign = api.study_campaign(study, 1, cells_of(only), changes)
@@ -52,26 +52,6 @@ def command(file: Path, only: tuple[str, ...], changes: dict[str, Any], backend:
     click.echo(random(plan))
     for line in plan.warnings:
         notify(line)
-
-
-def _is_study(file: Path) -> bool:
-    """Whether this is a study: the name of one, a folder, or a file that says so."""
-    from sojourn.scenario import read_toml
-    from sojourn.study import library
-
-    if not file.is_file():
-        return file.is_dir() or str(file) in library.available()
-    return isinstance(read_toml(file).get("scenario"), dict)
-
-
-def _is_suite(file: Path) -> bool:
-    """Whether this is a suite: the name of one, a folder with one, or a file that has questions."""
-    from sojourn.scenario import read_toml
-    from sojourn.suite import library
-
-    if not file.is_file():
-        return str(file) in library.available() or (file / library.FILE).is_file()
-    return "questions" in read_toml(file)
 
 
 def _check_suite(file: Path) -> None:

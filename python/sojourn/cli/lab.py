@@ -38,7 +38,7 @@ def command(file: Path | None, only_says: bool) -> None:
 
 def _with_scenario(file: Path) -> Path:
     """A page that opens with a scenario, in a temporary directory."""
-    from sojourn.sweep import file as sweep_file
+    from sojourn.sweeps import file as sweep_file
 
     next(sweep_file.load(file).cells())  # what is wrong with it is told here, as everywhere
     given = {"name": file.name, "text": file.read_text(encoding="utf-8")}

@@ -61,24 +61,51 @@ def _changes(_context: click.Context, _option: click.Parameter, given: tuple[str
     """Keys and what to set them to: a value of TOML, or a string without its quotes."""
     changes: dict[str, Any] = {}
     for change in given:
-        from sojourn.scenario import parsed  # here, because help and completion should not wait for it
-
         key, equals, value = change.partition("=")
         if not equals:
             raise InputError(f"--set {change}: write KEY=VALUE, such as \"stack.minimum_rto='200 ms'\"")
         try:
-            changes[key.strip()] = parsed(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            changes[key.strip()] = value.strip()
+            changes[key.strip()] = _value(value.strip())
         except ValueError as error:
             raise InputError(f"--set {key.strip()}: {error}") from None
         _trust_named({key.strip(): changes[key.strip()]})
     return changes
 
 
+def _varied(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+    """Axes and what a scenario file would say of each: a list or a table of TOML, or values between commas."""
+    axes: dict[str, Any] = {}
+    for axis in given:
+        from sojourn.scenario import parsed  # here, because help and completion should not wait for it
+
+        name, equals, said = (part.strip() for part in axis.partition("="))
+        if not (equals and name and said):
+            raise InputError(f'--vary {axis}: write AXIS=VALUE,VALUE or KEY=VALUE,VALUE, such as "flows.*.tcp=cubic,bbr"')
+        if name in axes:
+            raise InputError(f"--vary {name}: is given twice; write all its values in one")
+        try:
+            axes[name] = parsed(f"it = {said}")["it"] if said[0] in "[{" else [_value(each.strip()) for each in said.split(",")]
+        except ValueError as error:
+            raise InputError(f"--vary {name}: {error}") from None
+        _trust_named({name: axes[name]})
+    return axes
+
+
+def _value(text: str) -> Any:
+    """A value of TOML, or a string without its quotes."""
+    from sojourn.scenario import parsed
+
+    try:
+        return parsed(f"it = {text}")["it"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
 def _trust_named(changes: Mapping[str, Any]) -> None:
     """Trusts the files of plugins that changes name: whoever wrote the command wrote their names."""
     for key, value in changes.items():
+        for each in value if isinstance(value, list) else ():
+            _trust_named({key: each})
         if isinstance(value, Mapping):
             _trust_named(value)
         elif key.rpartition(".")[2] in ("file", "linux") and isinstance(value, str):
@@ -93,6 +120,14 @@ chosen_option = _only(
 )
 changes_option = partial(_of_cells, "--set", "changes", metavar="KEY=VALUE", multiple=True, callback=_changes)
 set_option = changes_option(help="Set a key of the scenario, such as stack.minimum_rto='200 ms'; repeatable.")
+vary_option = _of_cells(
+    "--vary",
+    "varied",
+    metavar="KEY=VALUE,...",
+    multiple=True,
+    callback=_varied,
+    help="Run all these values of a key, or of an axis of FILE, such as flows.*.tcp=cubic,bbr; repeatable.",
+)
 reading_option = _of_cells(
     "--reading",
     metavar="NAME",

@@ -14,6 +14,7 @@ from sojourn.cli.options import (
     scenario_options,
     seeds_option,
     selection,
+    vary_option,
 )
 from sojourn.errors import RunFailed
 from sojourn.names import GROUP
@@ -22,6 +23,7 @@ from sojourn.names import GROUP
 @click.command("run", cls=Command)
 @click.argument("file", type=click.Path(path_type=Path))
 @seeds_option
+@vary_option
 @scenario_options
 @out_option(None, "Keep the results in DIR, a new directory or one with results; runs that it has are not made again.")
 @execution_options
@@ -29,6 +31,7 @@ from sojourn.names import GROUP
 def command(
     file: Path,
     seeds: int | None,
+    varied: dict[str, Any],
     only: tuple[str, ...],
     changes: dict[str, Any],
     out: Path | None,
@@ -46,15 +49,16 @@ def command(
     from sojourn.cli import show
     from sojourn.cli.terminal import Terminal
 
+    scenario = api.sweep(file, varied) if varied else file
     wanted = selection(only)
     groups = wanted.pop(GROUP, None)
     if groups is not None:
-        api.check_groups(api.campaign(file, seeds, wanted, changes), groups)
+        api.check_groups(api.campaign(scenario, seeds, wanted, changes), groups)
     terminal = Terminal(click.get_current_context().obj, out, progress, form)
     failed: RunFailed | None = None
     try:
         found = api.run(
-            file,
+            scenario,
             seeds,
             only=wanted,
             changes=changes,

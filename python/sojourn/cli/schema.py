@@ -14,6 +14,6 @@ def command(of: str) -> None:
 
         click.echo(card.schema(), nl=False)
         return
-    from sojourn.sweep import schema
+    from sojourn.sweeps import schema
 
     click.echo(schema.text(), nl=False)

@@ -19,8 +19,8 @@ from sojourn.study.cells import frame as cells_frame
 from sojourn.study.design import Study
 from sojourn.study.tally import Tally
 from sojourn.study.verdicts import Judged, Verdict
-from sojourn.sweep.estimate import Speed
-from sojourn.sweep.stopping import StoppingRule
+from sojourn.sweeps.estimate import Speed
+from sojourn.sweeps.stopping import StoppingRule
 from sojourn.table import Column, Content, Row, Table, label, number, of_frame, text
 
 if TYPE_CHECKING:

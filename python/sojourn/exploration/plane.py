@@ -12,7 +12,7 @@ from typing import Any, Self
 from sojourn import names
 from sojourn.errors import InputError
 from sojourn.exploration.space import Dimension, Point, Space, amount_of
-from sojourn.sweep.file import RANGE, SEARCH
+from sojourn.sweeps.file import RANGE, SEARCH
 from sojourn.units import number_and_unit
 
 #: Values of an axis that a map has at most, both ends among them, and those that are tried: nearer to each other many borders are

@@ -12,7 +12,7 @@ from typing import Any
 
 from sojourn.exploration.hunt import RUNGS, Hunt, Trial
 from sojourn.exploration.space import Point, amount_of
-from sojourn.sweep.searched import Entry
+from sojourn.sweeps.searched import Entry
 from sojourn.units import number_and_unit
 
 #: What a shrunk finding keeps of the effect.

@@ -19,10 +19,10 @@ from sojourn.errors import InputError, within
 from sojourn.runs import Cell, called
 from sojourn.scenario import from_data, read_toml
 from sojourn.store.query import Stream, confine, find, opened
-from sojourn.sweep import file, values
-from sojourn.sweep.file import SEARCH
-from sojourn.sweep.ranges import Range
-from sojourn.sweep.searched import FLOWS, Entry, Searched
+from sojourn.sweeps import file, values
+from sojourn.sweeps.file import SEARCH
+from sojourn.sweeps.ranges import Range
+from sojourn.sweeps.searched import FLOWS, Entry, Searched
 from sojourn.units import DURATION, PICOSECONDS, amount
 
 #: The values of a point, by the names of the space; names that its choices leave out are absent.
@@ -337,7 +337,7 @@ class Space:
         scenario: Mapping[str, Any] = self.base
         settings = [(path, name) for name in point for path in self.searched.paths[name]]
         # An algorithm is set before its parameters, whichever comes first.
-        for path, name in sorted(settings, key=lambda setting: len(setting[0].steps)):
+        for path, name in sorted(settings, key=lambda setting: setting[0].depth):
             entry = self.searched.space[name]
             value = point[name]
             if entry.steps is not None:

@@ -5,4 +5,4 @@ from sojourn import report
 report.write("results/piotrowska", "piotrowska.html")
 """
 
-from sojourn.report.page import write
+from sojourn.report.page import write, write_result

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sojourn import api
+from sojourn import _engine, api
 from sojourn.analysis import comparison, estimates, findings
 from sojourn.analysis.findings import Finding
 from sojourn.analysis.result import Result
@@ -32,6 +32,10 @@ MOST_CELLS, MOST_SPECIFICATIONS = 1000, 2000
 
 #: Columns with the number of runs, and of different seeds; no axis is called so.
 _RUNS, _SEEDS = "=runs", "=seeds"
+
+
+#: What commands call the directory of results that are in none.
+NOWHERE = Path("DIR")
 
 
 @dataclass(frozen=True)
@@ -188,6 +192,21 @@ class Contents:
     def varying(self) -> Mapping[str, Sequence[str]]:
         """The axes with more than one label."""
         return {axis: labels for axis, labels in self.axes.items() if len(labels) > 1}
+
+
+def of_result(result: Result, study: Study | None = None) -> Contents:
+    """The result of a campaign, of a study perhaps."""
+    file = result.file("runs")
+    build = ["backend", "backend_version", "backend_digest"]
+    builds = result.scan("runs").select(build).unique().sort(build).collect()
+    if not builds.height:
+        raise InputError("no runs")
+    told = {"name": result.name, "description": result.description, "changes": result.changes, "axes": result.order}
+    version, of_study = _engine.version(), None if study is None else study.origin.place
+    made = [Provenance(result.command, version, Identity(*names), of_study, **told) for names in builds.iter_rows()]  # type: ignore[arg-type]
+    directory = NOWHERE if file is None else file.parent
+    axes = Drawn.of(result, order=result.order if study is None else study.axes).axes
+    return Contents(directory, result, axes, made, study, [] if study is None else library.claims(study))
 
 
 def read(directory: Path) -> Contents:

@@ -12,17 +12,19 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from sojourn import _engine, colours
+from sojourn.analysis.result import Result
 from sojourn.analysis.summary import INTERVAL
 from sojourn.api import Reproduction
 from sojourn.errors import check_out
 from sojourn.metrics import METRICS, Metric
 from sojourn.report import charts, facts, groups, heatmaps, overtime, overview, programs, prose, tables, vega
 from sojourn.report.charts import Drawing
-from sojourn.report.contents import Contents, read
+from sojourn.report.contents import Contents, of_result, read
 from sojourn.statistics import Estimate
 from sojourn.store import write_whole
 from sojourn.store.sql import identifier
 from sojourn.study.cells import Agreement, by_backend
+from sojourn.study.design import Study
 from sojourn.study.tally import Tally
 from sojourn.study.verdicts import LEAST_SEEDS, Judged
 
@@ -50,7 +52,21 @@ def write(directory: str | Path, out: str | Path | None = None) -> Path:
     target = Path(directory) / NAME if out is None else Path(out)
     if out is not None or target.is_dir():
         check_out(target)
-    made = page(read(Path(directory)))
+    return _written(read(Path(directory)), target)
+
+
+def write_result(result: Result, out: str | Path, study: Study | None = None) -> Path:
+    """Writes the report of the result of a campaign, of a study perhaps, and says where it is.
+
+    Raises:
+        InputError: there are no runs, or the file cannot be there.
+    """
+    check_out(Path(out))
+    return _written(of_result(result, study), Path(out))
+
+
+def _written(contents: Contents, target: Path) -> Path:
+    made = page(contents)
     write_whole(target, lambda path: path.write_text(made, encoding="utf-8"))
     return target
 

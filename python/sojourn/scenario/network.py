@@ -190,28 +190,55 @@ class Reverse(Table):
     aggregation: Aggregation | None = Field(None, description="Packets leave the queue in frames, as in Wi-Fi.")
 
 
+class Both(Table):
+    """What the two directions of a link have alike."""
+
+    queue: QueueChoice | None = Field(None, description="Queue at the egress of each direction.")
+    drop: Drop | None = None
+    loss: Loss | None = None
+    impairments: Impairments | None = Field(None, description="What else happens to packets.")
+    aggregation: Aggregation | None = Field(None, description="Packets leave the queue in frames, as in Wi-Fi.")
+
+
+#: The table of a link that says something of both its directions, and the key that says it of their queues alone.
+BOTH, BOTH_QUEUES = "both", "both_queues"
+
+
+def of_both(link: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
+    """What a link given as plain data says of both its directions at once: how it says that, and the value, by key."""
+    found = {key: (f"{BOTH}.{key}", value) for key, value in dict(link.get(BOTH, {})).items()}
+    return found | ({"queue": (BOTH_QUEUES, link[BOTH_QUEUES])} if BOTH_QUEUES in link else {})
+
+
 class TwoWay(WithReverse):
     """A link with a queue, and losses, of its own in each direction."""
 
     @model_validator(mode="before")
     @classmethod
     def _both_directions(cls, given: object) -> object:
-        """One queue for both directions is two alike."""
-        if not isinstance(given, Mapping) or "both_queues" not in given:
+        """What is said of both directions is said of each."""
+        if not isinstance(given, Mapping) or not {BOTH, BOTH_QUEUES} & given.keys():
             return given
-        others = {key: value for key, value in given.items() if key != "both_queues"}
-        reverse = others.get("reverse", {})
-        if not isinstance(reverse, Mapping):
+        both, reverse = given.get(BOTH, {}), given.get("reverse", {})
+        if not isinstance(both, Mapping) or not isinstance(reverse, Mapping):
             return given
-        for key, there in (("queue", others), ("reverse.queue", reverse)):
-            if "queue" in there:
-                raise ValueError(f'both_queues: give either it or "{key}"')
-        both = {"queue": given["both_queues"]}
-        return {**others, **both, "reverse": {**reverse, **both}}
+        if unknown := next((key for key in both if key not in Both.all_keys()), None):
+            raise ValueError(f"{BOTH}: {Both.unknown(str(unknown))}")
+        if BOTH_QUEUES in given and "queue" in both:
+            raise ValueError(f'{BOTH_QUEUES}: give either it or "{BOTH}.queue"')
+        others = {key: value for key, value in given.items() if key not in (BOTH, BOTH_QUEUES)}
+        said = of_both(given)
+        for key, (word, _) in said.items():
+            for way, there in ((key, others), (f"reverse.{key}", reverse)):
+                if key in there:
+                    raise ValueError(f'{word}: give either it or "{way}"')
+        of_each = {key: value for key, (_, value) in said.items()}
+        return {**others, **of_each, "reverse": {**reverse, **of_each}}
 
     rate: TracedRate = Field(description="Rate at the start, or a trace.")
     queue: QueueChoice | None = Field(None, description="Queue at its egress, forwards; an unlimited FIFO by default.")
-    both_queues: QueueChoice | None = Field(None, description="The same for both directions, instead of the two.")
+    both: Both | None = Field(None, description="What both directions have, instead of saying it of each.")
+    both_queues: QueueChoice | None = Field(None, description="The queue of both directions: both.queue.")
     device_queue: DeviceQueue = 0
     drop: Drop | None = None
     loss: Loss = 0.0

@@ -99,6 +99,15 @@ def ask(here: Tables, text: str, also: Mapping[str, Tables] | None = None) -> pl
         return find(database, text)
 
 
+def ask_frames(frames: Mapping[str, pl.DataFrame], text: str) -> pl.DataFrame:
+    """What a query finds in frames, by their names; it may read no files."""
+    with opened() as database:
+        for name, frame in frames.items():
+            database.from_arrow(Stream(frame)).create(identifier(name))
+        confine(database)
+        return find(database, text)
+
+
 class Stream:
     """Rows as polars and DuckDB hand them to each other without pyarrow.
 

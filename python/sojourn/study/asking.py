@@ -11,7 +11,7 @@ from sojourn.analysis.result import Result
 from sojourn.errors import InputError, within
 from sojourn.store.query import Stream, confine, find, opened, rows
 from sojourn.store.sql import identifier, literal
-from sojourn.sweep.model import Meant
+from sojourn.sweeps.model import Meant
 
 if TYPE_CHECKING:
     import duckdb

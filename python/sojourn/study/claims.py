@@ -10,8 +10,8 @@ from sojourn.scenario import read_toml
 from sojourn.scenario.base import Table
 from sojourn.scenario.problems import describe
 from sojourn.study.design import Study, Values
-from sojourn.sweep.matrix import Point
-from sojourn.sweep.model import matches
+from sojourn.sweeps.matrix import Point
+from sojourn.sweeps.model import matches
 
 
 class Claim(Table):

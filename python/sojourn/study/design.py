@@ -13,8 +13,8 @@ from sojourn.errors import InputError
 from sojourn.metrics import METRICS
 from sojourn.scenario.base import Table
 from sojourn.scenario.problems import describe
-from sojourn.sweep.matrix import Matrix, Point
-from sojourn.sweep.model import Condition, Meant, Override, Sweep, matches
+from sojourn.sweeps.matrix import Matrix, Point
+from sojourn.sweeps.model import Condition, Meant, Override, Sweep, matches
 
 Values = str | list[str]
 
@@ -67,7 +67,7 @@ class Assumption(Override):
 
 
 class Space(Table):
-    """What cells outside a study's matrix are drawn from: a scenario, and axes with values and ranges (``sweep.model``)."""
+    """What cells outside a study's matrix are drawn from: a scenario, and axes with values and ranges (``sweeps.model``)."""
 
     scenario: dict[str, Any]
     axes: dict[str, Any]

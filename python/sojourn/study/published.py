@@ -8,7 +8,7 @@ from pathlib import Path
 from sojourn import names
 from sojourn.errors import InputError
 from sojourn.study.design import PublishedFile, Study, StudyTable
-from sojourn.sweep.matrix import Point
+from sojourn.sweeps.matrix import Point
 
 #: What stands in a column of algorithms for every flow of the run.
 ALL = "all"

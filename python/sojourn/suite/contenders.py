@@ -17,9 +17,9 @@ from sojourn.plugins.source import Source
 from sojourn.scenario import choices
 from sojourn.scenario.problems import describe
 from sojourn.suite.design import ALONE, CANDIDATE, CONTENDER, Kind, Question, Rule, Suite, sweep_of
-from sojourn.sweep import values
-from sojourn.sweep.matrix import Matrix
-from sojourn.sweep.ranges import Range
+from sojourn.sweeps import values
+from sojourn.sweeps.matrix import Matrix
+from sojourn.sweeps.ranges import Range
 
 #: What is wrong with a file whose name ends in none of the languages.
 _NO_FILE = f"is not a file of an algorithm (allowed: {', '.join(source.LANGUAGES)})"

@@ -12,7 +12,7 @@ from sojourn.errors import within
 from sojourn.metrics import METRICS
 from sojourn.metrics.metric import Better, Metric
 from sojourn.scenario.base import OneOrSeveral, Table
-from sojourn.sweep.model import Condition, Override, Sweep
+from sojourn.sweeps.model import Condition, Override, Sweep
 from sojourn.verdicts import shared_views
 
 #: The axis whose values are the candidate, its comparators and, of a question of harm, nobody.

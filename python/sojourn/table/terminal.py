@@ -37,9 +37,12 @@ def print_table(table: Table, everything: str = OF_COMMANDS) -> None:
 def render(tables: Tables, wide: int | None, everything: str = OF_COMMANDS) -> str:
     """Tables as text without colours."""
     output = io.StringIO()
-    console = Console(file=output, width=UNLIMITED, highlight=False, markup=False, emoji=False, color_system=None)
+    # In a notebook Rich would show the tables besides.
+    plain = Console(
+        file=output, width=UNLIMITED, highlight=False, markup=False, emoji=False, color_system=None, force_jupyter=False
+    )
     for table in [tables] if isinstance(tables, Table) else tables:
-        _print(console, table, wide, everything)
+        _print(plain, table, wide, everything)
     return output.getvalue()
 
 

@@ -12,10 +12,10 @@ from sojourn.scenario import read_toml
 from sojourn.scenario.base import Table
 from sojourn.scenario.model import Scenario
 from sojourn.scenario.problems import describe
-from sojourn.sweep.matrix import Matrix
-from sojourn.sweep.model import Sweep
-from sojourn.sweep.ranged import Ranged
-from sojourn.sweep.searched import Searched
+from sojourn.sweeps.matrix import Matrix
+from sojourn.sweeps.model import Sweep
+from sojourn.sweeps.ranged import Ranged
+from sojourn.sweeps.searched import Searched
 
 #: The table of a scenario file that makes it many scenarios.
 SWEEP = "sweep"

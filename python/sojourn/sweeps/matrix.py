@@ -8,12 +8,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from pydantic import ValidationError
+
+from sojourn.analysis.axes import check_axes
 from sojourn.errors import InputError, within
 from sojourn.runs import Cell, called
 from sojourn.scenario import Scenario, from_data
+from sojourn.scenario.problems import describe
 from sojourn.scenario.reading import Shared
-from sojourn.sweep.model import Meant, Sweep, matches
-from sojourn.sweep.paths import KeyPath
+from sojourn.sweeps.model import Meant, Sweep, matches
+from sojourn.sweeps.paths import ALL, KeyPath
 
 #: The axis of a matrix without axes: the scenario's name identifies its one cell.
 NAME = "scenario"
@@ -25,7 +29,7 @@ Point = Mapping[str, str]
 Step = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Matrix:
     """The cells of a sweep, in order, the last axis fastest. Nothing but the file's text is held in memory."""
 
@@ -94,6 +98,37 @@ class Matrix:
             with within(f"--set {key}", InputError):
                 paths[KeyPath.of(key)] = value
         return replace(self, changes=paths)
+
+    def varied(self, axes: Mapping[str, Any]) -> Self:
+        """The matrix with further axes, or with other values of axes that it has, each as a file writes it.
+
+        An axis that is a key of several words, such as ``flows.*.tcp``, is called by its last, ``tcp``, if nothing else is.
+
+        Raises:
+            InputError: an axis, its key or a value will not do.
+        """
+        given = self.sweep.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True)
+        known: dict[str, Any] = given.setdefault("axes", {})
+        for name, told in axes.items():
+            if name in known and isinstance(told, list):
+                # Its key stays.
+                kept = {key: held for key, held in known[name].items() if key == "key"}
+                known[name] = {**kept, "values": told}
+            elif name in known or "." not in name:
+                known[name] = told
+            else:
+                known[_called(name, known)] = {"key": name, **(told if isinstance(told, Mapping) else {"values": told})}
+        try:
+            varied = replace(self, sweep=Sweep.of(given))
+        except ValidationError as error:
+            raise InputError(f"{self.origin}: {describe(error, 'sweep')}") from None
+        if not varied.size:
+            raise InputError(f"{self.origin}: sweep.exclude: no cell is left")
+        return varied
+
+    def __repr__(self) -> str:
+        axes = "; ".join(f"{name}: {', '.join(labels)}" for name, (_, labels) in self.described().items())
+        return f"<{self.name}, {self.size:,} {'cell' if self.size == 1 else 'cells'}{f' ({axes})' if axes else ''}>"
 
     def described(self) -> dict[str, tuple[str, list[str]]]:
         """What each axis sets, for display, and the labels of its selected values."""
@@ -189,9 +224,8 @@ class Matrix:
         """One cell, which may share what is alike with others."""
         where = f"{self.origin}: cell {called(axes)}" if self.sweep.axes else self.origin
         scenario = self.base
-        # An algorithm is set before its parameters, whichever axis comes first.
-        for axis, path in self._axis_paths:
-            scenario = _set(scenario, path, self.sweep.axes[axis].values[axes[axis]].data, where)
+        for path, value in self.sweep.settings(axes) if self.sweep.axes else ():
+            scenario = _set(scenario, path, value, where)
         for override, condition in zip(self.sweep.overrides, self.sweep.conditions, strict=True):
             if matches(condition, axes):
                 for key, path in override.paths.items():
@@ -227,10 +261,21 @@ class Matrix:
             scenario = _set(scenario, path, value, f"--set {path.text}")
             from_data(scenario, f"--set {path.text}{cell}", self.folder)
 
-    @cached_property
-    def _axis_paths(self) -> list[tuple[str, KeyPath]]:
-        paths = [(axis, path) for axis, its in self.sweep.paths.items() for path in its]
-        return sorted(paths, key=lambda pair: len(pair[1].steps))
+
+def _called(key: str, taken: Iterable[str]) -> str:
+    """What an axis is called that sets a key: its last word that says something, or as many as make it another one."""
+    words = [word for word in key.split(".") if word != ALL and not word.isdecimal()]
+    if words[-1:] == ["name"]:
+        words.pop()
+    for number in range(1, len(words)):
+        name = ".".join(words[-number:])
+        try:
+            check_axes([name])
+        except InputError:
+            continue
+        if name not in taken:
+            return name
+    return key
 
 
 def _set(scenario: Mapping[str, Any], path: KeyPath, value: Any, where: str) -> Mapping[str, Any]:

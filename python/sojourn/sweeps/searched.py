@@ -10,11 +10,11 @@ from sojourn import names
 from sojourn.analysis.axes import check_axes
 from sojourn.errors import within
 from sojourn.scenario.base import OneOrSeveral, Table
-from sojourn.sweep import values
-from sojourn.sweep.model import NOT_SWEPT, Condition
-from sojourn.sweep.paths import KeyPath, is_table, top_level
-from sojourn.sweep.ranges import Range, Spacing
-from sojourn.sweep.values import Value
+from sojourn.sweeps import values
+from sojourn.sweeps.model import NOT_SWEPT, Condition
+from sojourn.sweeps.paths import KeyPath, is_table, top_level
+from sojourn.sweeps.ranges import Range, Spacing
+from sojourn.sweeps.values import Value
 from sojourn.units import DURATION
 
 #: Steps that a sequence has at most.

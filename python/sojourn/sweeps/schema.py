@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from sojourn.scenario.choices import SlowStartChoice
-from sojourn.sweep.file import ScenarioFile
+from sojourn.sweeps.file import ScenarioFile
 
 
 def text() -> str:

@@ -14,11 +14,11 @@ from sojourn import names
 from sojourn.analysis.axes import check_axes
 from sojourn.errors import within
 from sojourn.scenario.base import OneOrSeveral, Table
-from sojourn.sweep import values
-from sojourn.sweep.paths import KeyPath, is_table, top_level
-from sojourn.sweep.ranges import Range, Spacing
-from sojourn.sweep.stopping import LEAST_SEEDS, MOST_SEEDS, StoppingRule
-from sojourn.sweep.values import Value
+from sojourn.sweeps import values
+from sojourn.sweeps.paths import KeyPath, is_table, top_level
+from sojourn.sweeps.ranges import Range, Spacing
+from sojourn.sweeps.stopping import LEAST_SEEDS, MOST_SEEDS, StoppingRule
+from sojourn.sweeps.values import Value
 
 #: Cells that a campaign has at most, and so values of all its axes together: what is planned takes about 1 kB a cell.
 MOST_CELLS = 1_000_000
@@ -80,11 +80,22 @@ class Axis(Table):
     def _may_be_values_alone(cls, given: object) -> object:
         if not isinstance(given, list | dict | cls):
             raise ValueError(f"{given!r} is not an axis; write its values in brackets")
+        if isinstance(given, dict):
+            if values.are_alternatives(given):
+                return {"values": values.as_listed(given)}
+            if any(isinstance(held, dict) for held in given.values()):
+                wrong = next(name for name, held in given.items() if not isinstance(held, dict))
+                raise ValueError(f'"{wrong}" is no table of keys and their values, as the other alternatives are')
         return {"values": given} if isinstance(given, list) else given
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {"anyOf": [{"type": "array", "minItems": 1}, handler(core)], "description": "A list of values, or a table."}
+        alternatives = {
+            **{"type": "object", "minProperties": 1, "additionalProperties": {"type": "object"}},
+            "description": "Alternatives by their names: the keys that each sets, and their values.",
+        }
+        what = "A list of values, a table of alternatives, or a table that says which key has which values."
+        return {"anyOf": [{"type": "array", "minItems": 1}, alternatives, handler(core)], "description": what}
 
     @model_validator(mode="after")
     def _has_values(self) -> Self:
@@ -94,7 +105,12 @@ class Axis(Table):
             (self.range is None and spread, '"steps" and "spacing" need a "range"'),
         )
         _ = self.ends if self.is_open else self.values  # may raise
-        return self
+        return self.without((self.key is not None and self.has_alternatives, "key: its alternatives say what they set"))
+
+    @property
+    def has_alternatives(self) -> bool:
+        """Whether its values set keys of their own."""
+        return not self.is_open and any(value.is_alternative for value in self.values.values())
 
     @property
     def is_open(self) -> bool:
@@ -147,6 +163,13 @@ def _path(place: str, key: str) -> KeyPath:
         return KeyPath.of(key)
 
 
+def _of_alternative(place: str, key: str, value: object) -> KeyPath:
+    """A key that an alternative sets; without its quotes one with dots is a table of tables."""
+    if isinstance(value, Mapping) and (is_table(key) or key not in top_level()) and "." not in key:
+        raise ValueError(f'{place}: {key}: is a table; write a key with its dots in quotes, such as "bottleneck.both.queue"')
+    return _path(place, key)
+
+
 def _few(given: object) -> object:
     """Refuses axes with too many values before any of these is made."""
     if isinstance(given, Mapping):
@@ -159,7 +182,7 @@ def _few(given: object) -> object:
 def _number(axis: object) -> int:
     """How many values an axis has, as it is written; none of a range whose own number is wrong."""
     if isinstance(axis, Mapping):
-        axis = axis.get("values", axis.get("steps"))
+        axis = list(axis) if values.are_alternatives(axis) else axis.get("values", axis.get("steps"))
     if isinstance(axis, list):
         return len(axis)
     return axis if isinstance(axis, int) and axis <= MOST_CELLS else 0
@@ -203,6 +226,9 @@ class Sweep(Table):
         _ = self.drawn  # may raise
         used = {axis for override in self.overrides for axis in override.when}
         for name, paths in self.paths.items():
+            if name in self._alternatives:
+                self.without((not paths and name not in used, f"axes.{name}: none of its alternatives sets a key"))
+                continue
             if not paths and name not in used:
                 nearest = names.nearest("key", name, top_level())
                 raise ValueError(f'axes.{name}: sets nothing; give it a "key", or use its values in overrides ({nearest})')
@@ -249,8 +275,37 @@ class Sweep(Table):
 
     @cached_property
     def paths(self) -> dict[str, tuple[KeyPath, ...]]:
-        """What each axis sets; nothing if its values only name what overrides set."""
-        return {name: self._axis_paths(name, axis.key) for name, axis in self.axes.items()}
+        """What each axis sets, with any of its values; nothing if these only name what overrides set."""
+        return {
+            name: tuple(dict.fromkeys(path for of_value in self._alternatives[name].values() for path in of_value.values()))
+            if name in self._alternatives
+            else self._axis_paths(name, axis.key)
+            for name, axis in self.axes.items()
+        }
+
+    @cached_property
+    def _alternatives(self) -> dict[str, dict[str, dict[str, KeyPath]]]:
+        """Of the axes with alternatives the paths of each alternative, by the keys as they are written."""
+        return {
+            name: {
+                label: {key: _of_alternative(f"axes.{name}.{label}", key, held) for key, held in value.data.items()}
+                for label, value in axis.values.items()
+            }
+            for name, axis in self.axes.items()
+            if axis.has_alternatives
+        }
+
+    def settings(self, point: Mapping[str, str]) -> list[tuple[KeyPath, Any]]:
+        """What the values of the axes set in a cell, the shortest paths first: an algorithm is set before its parameters."""
+        found: list[tuple[KeyPath, Any]] = []
+        for name, axis in self.axes.items():
+            label = point[name]
+            data = axis.values[label].data
+            if name in self._alternatives:
+                found += ((path, data[key]) for key, path in self._alternatives[name][label].items())
+            else:
+                found += ((path, data) for path in self.paths[name])
+        return sorted(found, key=lambda setting: setting[0].depth)
 
     @cached_property
     def exclusions(self) -> list[Meant]:

@@ -1,0 +1,36 @@
+"""What a file is that may be checked: a scenario, a study, a suite, or an algorithm of one's own."""
+
+from enum import StrEnum
+from pathlib import Path
+
+from sojourn.plugins import source
+from sojourn.scenario import read_toml
+from sojourn.study import library as studies
+from sojourn.suite import library as suites
+
+
+class FileKind(StrEnum):
+    """What a file is."""
+
+    OWN = "algorithm"
+    SUITE = "suite"
+    STUDY = "study"
+    SCENARIO = "scenario"
+
+
+def kind_of(file: Path) -> FileKind:
+    """What a file is, or a folder, or what has that name.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    if source.language_of(file) is not None:
+        return FileKind.OWN
+    if not file.is_file():
+        if str(file) in suites.available() or (file / suites.FILE).is_file():
+            return FileKind.SUITE
+        return FileKind.STUDY if file.is_dir() or str(file) in studies.available() else FileKind.SCENARIO
+    said = read_toml(file)
+    if "questions" in said:
+        return FileKind.SUITE
+    return FileKind.STUDY if isinstance(said.get("scenario"), dict) else FileKind.SCENARIO
