@@ -154,6 +154,14 @@ def test_one_in_ten_others_are_drawn() -> None:
     assert api.charting.to_check(many, 2) != drawn
 
 
+def test_checks_that_share_their_reference_follow_each_other() -> None:
+    """DropTail's runs are made once for a group, which begins with DropTail itself; the group with most pairs comes first."""
+    vegas = [Pair("vegas", "red", ALONE)]
+    cubic = [Pair("cubic", queue, ALONE) for queue in ("pie", "droptail", "codel")]
+    mixed = [cubic[0], *vegas, *cubic[1:]]
+    assert api.charting.cheapest_first(mixed) == [cubic[1], cubic[0], cubic[2], *vegas]
+
+
 def test_how_a_kernel_agrees() -> None:
     """Only two decided verdicts can differ."""
     assert rows.agreement("holds", "holds") == "same"
