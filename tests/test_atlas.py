@@ -17,6 +17,7 @@ from conftest import Capture, complaint
 from laboratory import MISSING, Headless
 from made import atlas as kept
 from sojourn import api, atlas, backends
+from sojourn.api import Mapped, mapping
 from sojourn.atlas import ALONE, BESIDE, DISCIPLINES, TCPS, Pair, folder, rows
 from sojourn.atlas.planes import planes
 from sojourn.campaign import CampaignOutcome, Observer
@@ -205,7 +206,6 @@ def test_a_check_stands_in_the_cell(tmp_path: Path) -> None:
         (["--tcp", "cubic", "--beside", "cubic"], "no pair is left"),
         (["--landmark", "piotrowska-al", "--queue", "red"], "has only droptail, codel, pie"),
         (["--check", "simulator"], "--check simulator: carries out the runs"),
-        (["--ranges", "--tcp", "cubic"], "--ranges: name the pairs by --tcp and --queue"),
         (["--seeds", "0"], "0 is not in the range x>=1"),
     ],
 )
@@ -235,7 +235,7 @@ def test_what_needs_a_parameter_is_left_out() -> None:
 def test_spaces_of_ranges(name: str) -> None:
     """The landmark lies in the space of rates and delays around it, and is the scenario that the atlas runs."""
     pair = Pair("bbr", "droptail", BESIDE)
-    for plane, data in planes(atlas.load(name), pair):
+    for plane, data in planes(atlas.load(name), pair).items():
         space = Space.of(data, "it")
         assert space.names == tuple(plane.split("-"))
         if plane == "rate-delay":
@@ -243,6 +243,27 @@ def test_spaces_of_ranges(name: str) -> None:
             here = {"rate": bottleneck["rate"], "delay": bottleneck["delay"]}
             assert space.cell(here).specification == atlas.load(name).cell(pair).specification
             assert all(0 < share < 1 for share in space.shares(here))
+
+
+def test_maps_go_on_where_they_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A map that is there is not made again, unless it was of another budget, and what is kept of it is its grid."""
+    monkeypatch.setattr(mapping, "MAP_BUDGET", "80 runs")
+    planned = api.plan_atlas(["mobile"], ["cubic"], [], [ALONE])
+
+    def first() -> Mapped:
+        return next(api.map_atlas(planned, out=tmp_path, jobs=1))
+
+    one, other = first(), first()
+    assert (one.plane, one.pair.queue, other.pair.queue) == ("flows-buffer", "droptail", "red"), "rates that change have no axis"
+    table = pl.read_parquet(tmp_path / folder.RANGES)
+    assert dict(table.schema) == dict(rows.RANGES)
+    (of_one, of_other) = table.partition_by("queue")
+    assert of_one.height == of_other.height == 8 * 21
+    grid = one.found.grid.rename({"flows": "x", "buffer": "y"})
+    assert of_one.select("x", "y", "any", "holds").join(grid, on=["x", "y", "any", "holds"], how="anti").is_empty()
+    monkeypatch.setattr(mapping, "MAP_BUDGET", "81 runs")
+    assert first().pair == one.pair
+    assert pl.read_parquet(tmp_path / folder.RANGES).height == table.height
 
 
 @pytest.mark.long
@@ -254,7 +275,7 @@ def test_ranges(tmp_path: Path, capsys: Capture) -> None:
     for plane in ("rate-delay", "flows-buffer"):
         folder = tmp_path / "out" / "ranges" / f"home-cubic-codel-alone-{plane}"
         assert (folder / "range.html").is_file()
-        assert f"home-cubic-codel-alone, {plane}: " in said
+        assert f"home/cubic/codel/alone, {plane}: " in said
         assert api.find_range(folder.with_suffix(".toml"), budget="100 runs").runs <= 100
 
 
@@ -273,6 +294,17 @@ def test_the_map_has_all_pairs() -> None:
         cell = dict(zip(data["fields"], values, strict=False))
         assert len(cell["states"]) == len(cell["values"]) == len(definitions())
         assert len(cell["curve"]) == rows.PARTS
+
+
+def test_what_is_published_can_be_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A directory that begins with what is kept publishes the same again, and who made it."""
+    tables, made = {folder.ATLAS: kept.recorded(), folder.CURVES: kept.curves()}, kept.made()
+    kept.resume(tmp_path / "results")
+    monkeypatch.setattr(kept, "FOLDER", tmp_path / "published")
+    kept.publish(tmp_path / "results", made["command"])
+    for name, table in tables.items():
+        assert pl.read_parquet(tmp_path / "published" / name).equals(table)
+    assert json.loads((tmp_path / "published" / "made.json").read_text()) == made
 
 
 @pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
