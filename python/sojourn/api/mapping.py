@@ -14,7 +14,7 @@ from sojourn import backends
 from sojourn.api.charting import Atlas, PlannedLandmark
 from sojourn.api.ranging import find_range
 from sojourn.atlas import Pair, folder
-from sojourn.atlas.planes import PLANES, planes
+from sojourn.atlas.planes import planes
 from sojourn.atlas.rows import RANGES
 from sojourn.backends.backend import Backend
 from sojourn.campaign import Observer
@@ -55,7 +55,7 @@ def map_atlas(
 ) -> Iterator[Mapped]:
     """Maps both planes of all pairs of a planned atlas, and yields each map when it is kept.
 
-    The maps of a plane that costs less come first. A map that ``out`` has of the same scenario, budget and backend is not made
+    Landmarks that cost less come first. A map that ``out`` has of the same scenario, budget and backend is not made
     again. If pairs were named, the runs of each map are kept, too, beside its scenario, and all maps are yielded.
 
     Args:
@@ -76,11 +76,8 @@ def map_atlas(
         name = each.landmark.name
         known = kept.ranges(name)
         there = set() if known is None else set(known["key"].unique())
-        for plane in PLANES:
-            for pair in each.wanted:
-                data = planes(each.landmark, pair).get(plane)
-                if data is None:
-                    continue
+        for pair in each.wanted:
+            for plane, data in planes(each.landmark, pair).items():
                 key = _key(data, carrier)
                 if key in there and not planned.named:
                     continue
