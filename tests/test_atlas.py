@@ -1,6 +1,8 @@
 """The atlas: its landmarks make scenarios, what it says is kept and asked again, and a kernel's word stands beside it."""
 
 import json
+import re
+import string
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +21,7 @@ from made import atlas as kept
 from sojourn import api, atlas, backends
 from sojourn.api import Mapped, mapping
 from sojourn.atlas import ALONE, BESIDE, DISCIPLINES, TCPS, Pair, folder, rows
-from sojourn.atlas.planes import planes
+from sojourn.atlas.planes import PLANES, planes
 from sojourn.campaign import CampaignOutcome, Observer
 from sojourn.cli.commands import status
 from sojourn.exploration.space import Space
@@ -296,6 +298,32 @@ def test_the_map_has_all_pairs() -> None:
         assert len(cell["curve"]) == rows.PARTS
 
 
+def test_the_map_has_all_ranges() -> None:
+    """The file that the page loads for them has what is published at each place, in less than half a megabyte."""
+    text = atlas_page.files(has_laboratory=False)["atlas/ranges.js"]
+    assert len(text.encode()) < 500_000
+    data = json.loads(text.removeprefix("window.sojournRanges = ").removesuffix(";\n"))
+    names = [each.id for each in definitions()]
+    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/"
+    published = {place: of.sort("y", "x") for place, of in kept.ranges().group_by("landmark", *atlas.AXES, "plane")}
+    assert len(published) == sum(len(planes) for pairs in data["maps"].values() for planes in pairs.values())
+    for (landmark, tcp, queue, beside, plane), of in published.items():
+        sets, cells, levels, made = data["maps"][landmark][f"{tcp}/{queue}/{beside}"][plane]
+        assert made == of["runs"][0]
+        axes = data["planes"][landmark][plane]
+        assert len(axes["x"]["numbers"]) * len(axes["y"]["numbers"]) == of.height == len(levels)
+        said = [", ".join(names[digits.index(digit)] for digit in each) for each in sets]
+        spelled = [
+            said[string.ascii_letters.swapcase().index(letter)]
+            for letter, count in re.findall(r"([A-Za-z])(\d+)", cells)
+            for _ in range(int(count))
+        ]
+        assert spelled == of["holds"].to_list()
+        # The border is between the two digits in the middle.
+        assert [digits.index(each) > 31 for each in levels] == (of["holds"] != "").to_list()
+        assert max(of.filter(holds="")["any"], default=0.5) <= 0.5 <= min(of.filter(pl.col("holds") != "")["any"], default=0.5)
+
+
 def test_what_is_published_can_be_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A directory that begins with what is kept publishes the same again, and who made it."""
     tables, made = {folder.ATLAS: kept.recorded(), folder.CURVES: kept.curves()}, kept.made()
@@ -355,6 +383,14 @@ def test_the_map_in_a_browser(browser: Browser, page: Path, scheme: Scheme) -> N
     assert shown == [row["state"] for row in kept.cell(landmark, "cubic", "droptail").values()]
     other = browsing.Watched(browser, watched.page.url, scheme=scheme)
     assert other.page.locator("#atlas h3").inner_text() == watched.page.locator("#atlas h3").inner_text()
+    watched.page.get_by_label("Landmark").select_option("home")
+    drawn = watched.page.locator("#atlas svg.range")
+    drawn.nth(1).wait_for()
+    for plane, words in zip(PLANES, [each.get_attribute("aria-label") or "" for each in drawn.all()], strict=True):
+        places = kept.ranges().filter(landmark="home", tcp="cubic", queue="droptail", beside=ALONE, plane=plane)
+        said = re.search(r": gets along on (\d+) % of the map", words)
+        assert said is not None
+        assert abs(int(said[1]) - 100 * places.filter(holds="").height / places.height) <= 0.5
     watched.page.get_by_label("Verdict").select_option("standing-queue")
     assert watched.page.get_by_role("button", name="cubic behind droptail: holds").count() == 1
     assert watched.complaints + other.complaints + watched.asked_elsewhere() == []

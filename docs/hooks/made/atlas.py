@@ -12,8 +12,10 @@ import polars as pl
 from made.results import ROOT
 from sojourn import backends
 from sojourn.api import charting
-from sojourn.atlas import ALONE, AXES, NOT_ASKED, Agreement, folder, load, rows
+from sojourn.atlas import ALONE, AXES, DISCIPLINES, NOT_ASKED, TCPS, Agreement, folder, load, rows
 from sojourn.atlas.folder import ATLAS, CURVES, RANGES
+from sojourn.atlas.pairs import pairs as pairs_of
+from sojourn.atlas.planes import PLANES
 from sojourn.atlas.rows import METRICS
 from sojourn.store import provenance
 from sojourn.verdicts import Answer
@@ -42,6 +44,12 @@ def recorded() -> pl.DataFrame:
 def curves() -> pl.DataFrame:
     """The queue of each pair over time."""
     return pl.read_parquet(FOLDER / CURVES)
+
+
+@cache
+def ranges() -> pl.DataFrame:
+    """The maps of pairs' ranges."""
+    return pl.read_parquet(FOLDER / RANGES)
 
 
 @cache
@@ -179,6 +187,41 @@ def checked() -> tuple[int, int, int]:
 def to_check() -> int:
     """How many pairs a kernel would be asked about."""
     return sum(len(charting.to_check(found, SEED)) for _, found in recorded().group_by("landmark", maintain_order=True))
+
+
+def checks() -> list[tuple[str, int, int, int, int, int]]:
+    """Of each landmark about how many pairs a kernel is to be asked and was, and how its verdicts stand to the simulator's."""
+    found = []
+    for landmark, of_it in recorded().group_by("landmark", maintain_order=True):
+        asked = of_it.filter(pl.col("check").is_not_null()).select(AXES).n_unique()
+        counts = [of_it.filter(agreement=str(each)).height for each in (Agreement.SAME, Agreement.DIFFERS, Agreement.OPEN)]
+        found.append((f"`{landmark[0]}`", len(charting.to_check(of_it, SEED)), asked, *counts))
+    return found
+
+
+def differ(verdict: str, **place: str) -> int:
+    """In how many cells with these values of ``landmark`` and axes a kernel's verdict is the opposite."""
+    return recorded().filter(verdict=verdict, agreement=str(Agreement.DIFFERS), **place).height
+
+
+def mapped() -> list[tuple[str, ...]]:
+    """Of each discipline and plane on how much of its pairs' maps they get along, and the verdict that holds most elsewhere."""
+    found = []
+    for queue in DISCIPLINES:
+        told = [f"`{queue}`"]
+        for plane in PLANES:
+            places = ranges().filter(queue=queue, plane=plane)
+            holds = places["holds"].str.split(", ").explode().replace("", None).drop_nulls()
+            worst = holds.value_counts(sort=True).sort("count", "holds", descending=[True, False]).row(0)
+            shares = (f"{100 * number / places.height:.0f} %" for number in (places.filter(holds="").height, worst[1]))
+            told += [next(shares), f"`{worst[0]}`, {next(shares)}"]
+        found.append(tuple(told))
+    return found
+
+
+def mapped_pairs() -> str:
+    """Of how many pairs that are alone there are maps, and how many there are."""
+    return f"{ranges().select(AXES).n_unique()} of {len(list(pairs_of(TCPS, DISCIPLINES, [ALONE])))}"
 
 
 def metrics() -> Sequence[str]:
