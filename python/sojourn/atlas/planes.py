@@ -30,15 +30,15 @@ def planes(landmark: Landmark, pair: Pair) -> dict[str, dict[str, Any]]:
             limits.append(f"{_BOTTLENECK}.reverse.queue.limit")
         found[FLOWS_BUFFER] = _file(data, {"flows": {"key": counts, "range": FLOWS}, "buffer": _axis(limits, BUFFERS)})
     if "changes" not in bottleneck and units.DURATION.parse(bottleneck["delay"]):
-        rate = _around(units.RATE, units.RATE.parse(bottleneck["rate"]))
-        delay = _around(units.DURATION, units.DURATION.parse(bottleneck["delay"]))
-        space = {"rate": _axis(f"{_BOTTLENECK}.rate", rate), "delay": _axis(f"{_BOTTLENECK}.delay", delay)}
+        space = {name: _axis(f"{_BOTTLENECK}.{name}", _around(bottleneck[name])) for name in ("rate", "delay")}
         found[RATE_DELAY] = _file(data, space)
     return found
 
 
-def _around(dimension: units.Dimension, value: int) -> str:
-    return f"{dimension.format(round(LEAST * value))}..{dimension.format(round(MOST * value))}"
+def _around(quantity: str) -> str:
+    """Bounds around a quantity, in its unit."""
+    number, unit = units.number_and_unit(quantity)
+    return "..".join(f"{factor * float(number):g} {unit}" for factor in (LEAST, MOST))
 
 
 def _axis(key: str | list[str], bounds: str) -> Mapping[str, Any]:
