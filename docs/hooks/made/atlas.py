@@ -191,11 +191,13 @@ def to_check() -> int:
 
 def checks() -> list[tuple[str, int, int, int, int, int]]:
     """Of each landmark about how many pairs a kernel is to be asked and was, and how its verdicts stand to the simulator's."""
-    found = []
-    for landmark, of_it in recorded().group_by("landmark", maintain_order=True):
+    found: list[tuple[str, int, int, int, int, int]] = []
+    for (landmark,), of_it in recorded().group_by("landmark", maintain_order=True):
         asked = of_it.filter(pl.col("check").is_not_null()).select(AXES).n_unique()
-        counts = [of_it.filter(agreement=str(each)).height for each in (Agreement.SAME, Agreement.DIFFERS, Agreement.OPEN)]
-        found.append((f"`{landmark[0]}`", len(charting.to_check(of_it, SEED)), asked, *counts))
+        same, other, left = (
+            of_it.filter(agreement=str(each)).height for each in (Agreement.SAME, Agreement.DIFFERS, Agreement.OPEN)
+        )
+        found.append((f"`{landmark}`", len(charting.to_check(of_it, SEED)), asked, same, other, left))
     return found
 
 
