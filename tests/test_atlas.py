@@ -326,7 +326,7 @@ def test_the_map_has_all_ranges() -> None:
 
 def test_what_is_published_can_be_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A directory that begins with what is kept publishes the same again, and who made it."""
-    tables, made = {folder.ATLAS: kept.recorded(), folder.CURVES: kept.curves()}, kept.made()
+    tables, made = {folder.ATLAS: kept.recorded(), folder.CURVES: kept.curves(), folder.RANGES: kept.ranges()}, kept.made()
     kept.resume(tmp_path / "results")
     monkeypatch.setattr(kept, "FOLDER", tmp_path / "published")
     kept.publish(tmp_path / "results", made["command"])

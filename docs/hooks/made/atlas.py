@@ -70,6 +70,9 @@ def resume(results: Path) -> None:
         checks = of_it.filter(pl.col("check").is_not_null())
         if not checks.is_empty():
             kept.add_check(landmark, checks.select(*rows.PLACE, *folder.CHECKED))
+        maps = ranges().filter(landmark=landmark)
+        if not maps.is_empty():
+            kept.add_ranges(landmark, maps.cast(pl.Schema(rows.RANGES)))
 
 
 def publish(results: Path, command: str) -> None:
@@ -89,8 +92,7 @@ def publish(results: Path, command: str) -> None:
     queues = queues.with_columns(pl.col("queue_ms").list.eval(pl.element().round_sig_figs(2)).cast(pl.List(pl.Float32())))
     tables = {ATLAS: found, CURVES: queues}
     if (results / RANGES).is_file():
-        maps = pl.read_parquet(results / RANGES).drop("key")
-        # Of an interval's ends no digits are lost that a picture shows.
+        maps = pl.read_parquet(results / RANGES)
         tables[RANGES] = maps.with_columns(pl.col("any").round(3).cast(pl.Float32()), pl.col("x", "y").round_sig_figs(DIGITS))
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():
