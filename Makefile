@@ -73,8 +73,8 @@ docs-numbers: setup tools
 cards: setup tools
 	$(BIN)/python docs/hooks/make_cards.py --results $(RESULTS)/cards $(if $(MODULES),--modules $(MODULES))
 
-# The atlas of docs/atlas.md, under an hour on one core; docs-numbers then writes the page. With CHECK="--check linux:7.2 --checks 20"
-# a kernel is asked too.
+# The atlas of docs/atlas.md, under an hour on one core; docs-numbers then writes the page. With CHECK="--check linux:7.2 --ranges home"
+# a kernel is asked, too, and the ranges of pairs that are alone at that landmark are mapped.
 atlas: setup tools
 	$(BIN)/python docs/hooks/make_atlas.py --results $(RESULTS)/atlas $(CHECK)
 

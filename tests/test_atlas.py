@@ -1,6 +1,8 @@
 """The atlas: its landmarks make scenarios, what it says is kept and asked again, and a kernel's word stands beside it."""
 
 import json
+import re
+import string
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,8 +19,9 @@ from conftest import Capture, complaint
 from laboratory import MISSING, Headless
 from made import atlas as kept
 from sojourn import api, atlas, backends
+from sojourn.api import Mapped, mapping
 from sojourn.atlas import ALONE, BESIDE, DISCIPLINES, TCPS, Pair, folder, rows
-from sojourn.atlas.planes import planes
+from sojourn.atlas.planes import PLANES, planes
 from sojourn.campaign import CampaignOutcome, Observer
 from sojourn.cli.commands import status
 from sojourn.exploration.space import Space
@@ -154,6 +157,14 @@ def test_one_in_ten_others_are_drawn() -> None:
     assert api.charting.to_check(many, 2) != drawn
 
 
+def test_checks_that_share_their_reference_follow_each_other() -> None:
+    """DropTail's runs are made once for a group, which begins with DropTail itself; the group with most pairs comes first."""
+    vegas = [Pair("vegas", "red", ALONE)]
+    cubic = [Pair("cubic", queue, ALONE) for queue in ("pie", "droptail", "codel")]
+    mixed = [cubic[0], *vegas, *cubic[1:]]
+    assert api.charting.cheapest_first(mixed) == [cubic[1], cubic[0], cubic[2], *vegas]
+
+
 def test_how_a_kernel_agrees() -> None:
     """Only two decided verdicts can differ."""
     assert rows.agreement("holds", "holds") == "same"
@@ -197,7 +208,6 @@ def test_a_check_stands_in_the_cell(tmp_path: Path) -> None:
         (["--tcp", "cubic", "--beside", "cubic"], "no pair is left"),
         (["--landmark", "piotrowska-al", "--queue", "red"], "has only droptail, codel, pie"),
         (["--check", "simulator"], "--check simulator: carries out the runs"),
-        (["--ranges", "--tcp", "cubic"], "--ranges: name the pairs by --tcp and --queue"),
         (["--seeds", "0"], "0 is not in the range x>=1"),
     ],
 )
@@ -227,7 +237,7 @@ def test_what_needs_a_parameter_is_left_out() -> None:
 def test_spaces_of_ranges(name: str) -> None:
     """The landmark lies in the space of rates and delays around it, and is the scenario that the atlas runs."""
     pair = Pair("bbr", "droptail", BESIDE)
-    for plane, data in planes(atlas.load(name), pair):
+    for plane, data in planes(atlas.load(name), pair).items():
         space = Space.of(data, "it")
         assert space.names == tuple(plane.split("-"))
         if plane == "rate-delay":
@@ -235,6 +245,27 @@ def test_spaces_of_ranges(name: str) -> None:
             here = {"rate": bottleneck["rate"], "delay": bottleneck["delay"]}
             assert space.cell(here).specification == atlas.load(name).cell(pair).specification
             assert all(0 < share < 1 for share in space.shares(here))
+
+
+def test_maps_go_on_where_they_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A map that is there is not made again, unless it was of another budget, and what is kept of it is its grid."""
+    monkeypatch.setattr(mapping, "MAP_BUDGET", "80 runs")
+    planned = api.plan_atlas(["mobile"], ["cubic"], [], [ALONE])
+
+    def first() -> Mapped:
+        return next(api.map_atlas(planned, out=tmp_path, jobs=1))
+
+    one, other = first(), first()
+    assert (one.plane, one.pair.queue, other.pair.queue) == ("flows-buffer", "droptail", "red"), "rates that change have no axis"
+    table = pl.read_parquet(tmp_path / folder.RANGES)
+    assert dict(table.schema) == dict(rows.RANGES)
+    (of_one, of_other) = table.partition_by("queue")
+    assert of_one.height == of_other.height == 8 * 21
+    grid = one.found.grid.rename({"flows": "x", "buffer": "y"})
+    assert of_one.select("x", "y", "any", "holds").join(grid, on=["x", "y", "any", "holds"], how="anti").is_empty()
+    monkeypatch.setattr(mapping, "MAP_BUDGET", "81 runs")
+    assert first().pair == one.pair
+    assert pl.read_parquet(tmp_path / folder.RANGES).height == table.height
 
 
 @pytest.mark.long
@@ -246,7 +277,7 @@ def test_ranges(tmp_path: Path, capsys: Capture) -> None:
     for plane in ("rate-delay", "flows-buffer"):
         folder = tmp_path / "out" / "ranges" / f"home-cubic-codel-alone-{plane}"
         assert (folder / "range.html").is_file()
-        assert f"home-cubic-codel-alone, {plane}: " in said
+        assert f"home/cubic/codel/alone, {plane}: " in said
         assert api.find_range(folder.with_suffix(".toml"), budget="100 runs").runs <= 100
 
 
@@ -265,6 +296,43 @@ def test_the_map_has_all_pairs() -> None:
         cell = dict(zip(data["fields"], values, strict=False))
         assert len(cell["states"]) == len(cell["values"]) == len(definitions())
         assert len(cell["curve"]) == rows.PARTS
+
+
+def test_the_map_has_all_ranges() -> None:
+    """The file that the page loads for them has what is published at each place, in less than half a megabyte."""
+    text = atlas_page.files(has_laboratory=False)["atlas/ranges.js"]
+    assert len(text.encode()) < 500_000
+    data = json.loads(text.removeprefix("window.sojournRanges = ").removesuffix(";\n"))
+    names = [each.id for each in definitions()]
+    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/"
+    published = {place: of.sort("y", "x") for place, of in kept.ranges().group_by("landmark", *atlas.AXES, "plane")}
+    assert len(published) == sum(len(planes) for pairs in data["maps"].values() for planes in pairs.values())
+    for (landmark, tcp, queue, beside, plane), of in published.items():
+        sets, cells, levels, made = data["maps"][landmark][f"{tcp}/{queue}/{beside}"][plane]
+        assert made == of["runs"][0]
+        axes = data["planes"][landmark][plane]
+        assert len(axes["x"]["numbers"]) * len(axes["y"]["numbers"]) == of.height == len(levels)
+        said = [", ".join(names[digits.index(digit)] for digit in each) for each in sets]
+        spelled = [
+            said[string.ascii_letters.swapcase().index(letter)]
+            for letter, count in re.findall(r"([A-Za-z])(\d+)", cells)
+            for _ in range(int(count))
+        ]
+        assert spelled == of["holds"].to_list()
+        # The border is between the two digits in the middle.
+        assert [digits.index(each) > 31 for each in levels] == (of["holds"] != "").to_list()
+        assert max(of.filter(holds="")["any"], default=0.5) <= 0.5 <= min(of.filter(pl.col("holds") != "")["any"], default=0.5)
+
+
+def test_what_is_published_can_be_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A directory that begins with what is kept publishes the same again, and who made it."""
+    tables, made = {folder.ATLAS: kept.recorded(), folder.CURVES: kept.curves(), folder.RANGES: kept.ranges()}, kept.made()
+    kept.resume(tmp_path / "results")
+    monkeypatch.setattr(kept, "FOLDER", tmp_path / "published")
+    kept.publish(tmp_path / "results", made["command"])
+    for name, table in tables.items():
+        assert pl.read_parquet(tmp_path / "published" / name).equals(table)
+    assert json.loads((tmp_path / "published" / "made.json").read_text()) == made
 
 
 @pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
@@ -315,6 +383,14 @@ def test_the_map_in_a_browser(browser: Browser, page: Path, scheme: Scheme) -> N
     assert shown == [row["state"] for row in kept.cell(landmark, "cubic", "droptail").values()]
     other = browsing.Watched(browser, watched.page.url, scheme=scheme)
     assert other.page.locator("#atlas h3").inner_text() == watched.page.locator("#atlas h3").inner_text()
+    watched.page.get_by_label("Landmark").select_option("home")
+    drawn = watched.page.locator("#atlas svg.range")
+    drawn.nth(1).wait_for()
+    for plane, words in zip(PLANES, [each.get_attribute("aria-label") or "" for each in drawn.all()], strict=True):
+        places = kept.ranges().filter(landmark="home", tcp="cubic", queue="droptail", beside=ALONE, plane=plane)
+        said = re.search(r": gets along on (\d+) % of the map", words)
+        assert said is not None
+        assert abs(int(said[1]) - 100 * places.filter(holds="").height / places.height) <= 0.5
     watched.page.get_by_label("Verdict").select_option("standing-queue")
     assert watched.page.get_by_role("button", name="cubic behind droptail: holds").count() == 1
     assert watched.complaints + other.complaints + watched.asked_elsewhere() == []

@@ -60,6 +60,11 @@ def test_a_buffer_of_a_packet_leaves_the_link_unused() -> None:
     assert "unused" in held([{"tcp": "newreno"}], {"name": "droptail", "limit": "1 packets"})
 
 
+def test_a_buffer_that_takes_no_packet_loses_too_many() -> None:
+    """Where nothing arrives no round-trip time is measured, by which New Reno's loss would be known."""
+    assert "excess-loss" in held([{"tcp": "newreno"}], {"name": "droptail", "limit": "1000 B"})
+
+
 def test_cubic_fills_a_deep_buffer_and_codel_empties_it() -> None:
     """Bufferbloat, and its cure."""
     assert "standing-queue" in held([{"tcp": "cubic", "count": 2}], dict(DEEP))

@@ -2,9 +2,12 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
+import polars as pl
 import tomli_w
 
 import lab_setting
@@ -20,6 +23,16 @@ LETTERS = {str(Answer.HOLDS): "H", str(Answer.FAILS): "F", str(Answer.OPEN): "U"
 
 #: The digits in which a curve's points are written, parts of its greatest.
 LEVELS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/"
+
+#: The standard deviations from a border that the first and the last of these stand for, where they say how probable a verdict is.
+MOST_DEVIATIONS = 3
+
+#: What is said of a map: sets of verdicts that hold somewhere, a digit each; which of them holds at each place, row by row from
+#: the bottom, as a letter and how many in a row; how probable any verdict is, as a digit a place; and the runs that told.
+MAP_FIELDS = ("sets", "cells", "levels", "runs")
+
+#: The sets' letters.
+LETTERS_OF_SETS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 #: What is said of a cell, in this order; the kernel's verdict only where one was asked.
 FIELDS = ("states", "values", "held", "seeds", "metrics", "duration", "most", "curve", "kernel")
@@ -47,10 +60,11 @@ go from pair to pair.
 def files(*, has_laboratory: bool) -> dict[str, str]:
     """The page as Markdown, and its files, by their places in the site."""
     here = Path(__file__).parent / FOLDER
-    data = json.dumps(_data(has_laboratory), ensure_ascii=False, separators=(",", ":"))
+    data, ranges = (json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in (_data(has_laboratory), _ranges()))
     return {
         PLACE: PAGE.format(engine=atlas.made()["engine"], folder=FOLDER),
         f"{FOLDER}/data.js": f"window.sojournAtlas = {data};\n",
+        f"{FOLDER}/ranges.js": f"window.sojournRanges = {ranges};\n",
         **{f"{FOLDER}/{name}": (here / name).read_text(encoding="utf-8") for name in ("map.js", "map.css")},
     }
 
@@ -67,7 +81,43 @@ def _data(has_laboratory: bool) -> Mapping[str, Any]:
         "queues": DISCIPLINES,
         "landmarks": [_landmark(each) for each in landmarks],
         "cells": {each.name: dict(_cells(each.name)) for each in landmarks},
+        "mapped": atlas.ranges()["landmark"].unique(maintain_order=True).to_list(),
     }
+
+
+def _ranges() -> Mapping[str, Any]:
+    """The maps of ranges, which the page loads when one is to be seen, and the axes of each landmark's planes."""
+    planes: dict[str, dict[str, Any]] = {}
+    maps: dict[str, dict[str, dict[str, Any]]] = {}
+    for place, rows in atlas.ranges().group_by("landmark", *AXES, "plane", maintain_order=True):
+        landmark, *pair, plane = map(str, place)
+        axes = {axis: {"title": rows[f"{axis}_title"][0], "numbers": _along(rows[axis])} for axis in ("x", "y")}
+        known = planes.setdefault(landmark, {}).setdefault(plane, axes)
+        assert known == axes, "maps of a landmark have the same axes"
+        maps.setdefault(landmark, {}).setdefault("/".join(pair), {})[plane] = _map(rows.sort("y", "x"))
+    return {"fields": MAP_FIELDS, "planes": planes, "maps": maps}
+
+
+def _along(numbers: pl.Series) -> Sequence[float | None]:
+    return _numbers(iter(numbers.unique().sort()))
+
+
+def _map(rows: pl.DataFrame) -> Sequence[Any]:
+    sets = rows["holds"].value_counts(sort=True).sort("count", "holds", descending=[True, False])["holds"].to_list()
+    letters = dict(zip(sets, LETTERS_OF_SETS, strict=False))
+    cells = "".join(f"{letters[name]}{len(list(same))}" for name, same in groupby(rows["holds"]))
+    index = {each.id: number for number, each in enumerate(definitions())}
+    digits = ["".join(LEVELS[index[name]] for name in names.split(", ") if name) for names in sets]
+    levels = "".join(_level(probability, bool(names)) for probability, names in rows.select("any", "holds").iter_rows())
+    return [digits, cells, levels, rows["runs"][0]]
+
+
+def _level(probability: float, is_beyond: bool) -> str:
+    """How many standard deviations a place is from the border, as a digit; of half of the digits it is beyond."""
+    least = NormalDist().cdf(-MOST_DEVIATIONS)
+    deviations = NormalDist().inv_cdf(min(max(probability, least), 1 - least))
+    level, half = round((len(LEVELS) - 1) * (deviations / MOST_DEVIATIONS + 1) / 2), len(LEVELS) // 2
+    return LEVELS[max(level, half) if is_beyond else min(level, half - 1)]
 
 
 def _landmark(landmark: Landmark) -> Mapping[str, Any]:

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 from made import atlas
+from sojourn import api
+from sojourn.atlas import ALONE
 
 
 def main() -> int:
@@ -14,15 +16,37 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make atlas")
     parser.add_argument("--results", type=Path, required=True, metavar="DIR", help="where results are kept")
     parser.add_argument("--check", metavar="KERNEL", help="a kernel that is asked about some pairs")
-    parser.add_argument("--checks", metavar="N", help="about how many of each landmark at most")
+    parser.add_argument("--checks", type=int, metavar="N", help="about how many of each landmark at most")
+    parser.add_argument("--ranges", metavar="LANDMARK", help="where the ranges of pairs that are alone are mapped")
+    parser.add_argument("--resume", action="store_true", help="go on with what is kept, without the simulator's runs of cells")
     parser.add_argument("--publish-only", action="store_true", help="keep what DIR has, and run nothing")
     given = parser.parse_args()
-    options = [word for name in ("check", "checks") if (value := getattr(given, name)) for word in (f"--{name}", value)]
-    command = ["sojourn", "atlas", *options]
-    if not given.publish_only:
-        subprocess.run([sys.executable, "-m", *command, "--out", str(given.results)], check=True)
-    atlas.publish(given.results, shlex.join(command))
+    options = [word for name in ("check", "checks") if (value := getattr(given, name)) for word in (f"--{name}", str(value))]
+    commands = [["sojourn", "atlas", *options]]
+    if given.ranges:
+        commands.append(["sojourn", "atlas", "--landmark", given.ranges, "--beside", ALONE, "--ranges"])
+    if given.resume:
+        _resume(given.results, given.check, given.checks, given.ranges)
+    elif not given.publish_only:
+        for command in commands:
+            subprocess.run([sys.executable, "-m", *command, "--out", str(given.results)], check=True)
+    atlas.publish(given.results, " && ".join(map(shlex.join, commands)))
     return 0
+
+
+def _resume(results: Path, check: str | None, checks: int | None, landmark: str | None) -> None:
+    """Asks a kernel and maps ranges, in a directory that begins with what is kept."""
+    if not (results / atlas.MADE).is_file():
+        atlas.resume(results)
+    if check:
+
+        def tell(each: api.PlannedLandmark, state: api.Checks) -> None:
+            print(f"{each.landmark.name}: {state.done} pairs are checked, {state.left} are left", flush=True)
+
+        api.check_atlas(api.plan_atlas(), check, out=results, most=checks, progress=tell)
+    if landmark:
+        for each in api.map_atlas(api.plan_atlas([landmark], besides=[ALONE]), out=results):
+            print(each.label, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The atlas of docs/atlas.md, as `make atlas` made it: for pages, and for the test that asks again."""
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -11,8 +12,10 @@ import polars as pl
 from made.results import ROOT
 from sojourn import backends
 from sojourn.api import charting
-from sojourn.atlas import ALONE, AXES, NOT_ASKED, Agreement, load
-from sojourn.atlas.folder import ATLAS, CURVES
+from sojourn.atlas import ALONE, AXES, DISCIPLINES, NOT_ASKED, TCPS, Agreement, folder, load, rows
+from sojourn.atlas.folder import ATLAS, CURVES, RANGES
+from sojourn.atlas.pairs import pairs as pairs_of
+from sojourn.atlas.planes import PLANES
 from sojourn.atlas.rows import METRICS
 from sojourn.store import provenance
 from sojourn.verdicts import Answer
@@ -44,27 +47,58 @@ def curves() -> pl.DataFrame:
 
 
 @cache
+def ranges() -> pl.DataFrame:
+    """The maps of pairs' ranges."""
+    return pl.read_parquet(FOLDER / RANGES)
+
+
+@cache
 def made() -> Mapping[str, str]:
     """What made it: ``command``, ``engine``, and ``kernel``, if one was asked."""
     said: Mapping[str, str] = json.loads((FOLDER / MADE).read_text(encoding="utf-8"))
     return said
 
 
+def resume(results: Path) -> None:
+    """Lets a directory of results begin with what is kept, so that checks and maps go on there without the simulator's runs."""
+    kept = folder.Folder(results)
+    results.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(FOLDER / MADE, results / MADE)
+    for landmark in recorded()["landmark"].unique(maintain_order=True):
+        of_it = recorded().filter(landmark=landmark)
+        kept.add(landmark, of_it.select(*rows.ROWS), curves().filter(landmark=landmark).cast(pl.Schema(rows.CURVES)))
+        checks = of_it.filter(pl.col("check").is_not_null())
+        if not checks.is_empty():
+            kept.add_check(landmark, checks.select(*rows.PLACE, *folder.CHECKED))
+        maps = ranges().filter(landmark=landmark)
+        if not maps.is_empty():
+            kept.add_ranges(landmark, maps.cast(pl.Schema(rows.RANGES)))
+
+
 def publish(results: Path, command: str) -> None:
     """Keeps what a directory of results says, with as many digits as pages show."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    # The latest command of each store made what is there now.
-    makers = [noted[-1].backend for folder in sorted(results.iterdir()) if (noted := provenance.read(folder))]
-    engines = dict.fromkeys(str(each) for each in makers if each.name == backends.DEFAULT)
-    kernels = dict.fromkeys(str(each) for each in makers if each.name != backends.DEFAULT)
-    said = {"command": command, "engine": ", ".join(engines)} | ({"kernel": ", ".join(kernels)} if kernels else {})
+    # The latest command of each store made what is there now, besides what the directory began with.
+    before = json.loads((results / MADE).read_text(encoding="utf-8")) if (results / MADE).is_file() else {}
+    makers = [noted[-1].backend for store in sorted(results.iterdir()) if (noted := provenance.read(store))]
+
+    def made_by(kind: str, *, simulator: bool) -> str:
+        new = (str(each) for each in makers if (each.name == backends.DEFAULT) is simulator)
+        return ", ".join(dict.fromkeys([*filter(None, before.get(kind, "").split(", ")), *new]))
+
+    said = {"command": command, "engine": made_by("engine", simulator=True), "kernel": made_by("kernel", simulator=False)}
     found, queues = pl.read_parquet(results / ATLAS), pl.read_parquet(results / CURVES)
     numbers = [name for name, kind in found.schema.items() if kind == pl.Float64()]
     found = found.with_columns(pl.col(numbers).round_sig_figs(DIGITS))
     queues = queues.with_columns(pl.col("queue_ms").list.eval(pl.element().round_sig_figs(2)).cast(pl.List(pl.Float32())))
-    found.write_parquet(FOLDER / ATLAS, compression="zstd", compression_level=19)
-    queues.write_parquet(FOLDER / CURVES, compression="zstd", compression_level=19)
-    (FOLDER / MADE).write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+    tables = {ATLAS: found, CURVES: queues}
+    if (results / RANGES).is_file():
+        maps = pl.read_parquet(results / RANGES)
+        tables[RANGES] = maps.with_columns(pl.col("any").round(3).cast(pl.Float32()), pl.col("x", "y").round_sig_figs(DIGITS))
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, table in tables.items():
+        table.write_parquet(FOLDER / name, compression="zstd", compression_level=19)
+    text = json.dumps({name: value for name, value in said.items() if value}, indent=2)
+    (FOLDER / MADE).write_text(text + "\n", encoding="utf-8")
 
 
 def cell(landmark: str, tcp: str, queue: str, beside: str = ALONE) -> dict[str, dict[str, Any]]:
@@ -155,6 +189,43 @@ def checked() -> tuple[int, int, int]:
 def to_check() -> int:
     """How many pairs a kernel would be asked about."""
     return sum(len(charting.to_check(found, SEED)) for _, found in recorded().group_by("landmark", maintain_order=True))
+
+
+def checks() -> list[tuple[str, int, int, int, int, int]]:
+    """Of each landmark about how many pairs a kernel is to be asked and was, and how its verdicts stand to the simulator's."""
+    found: list[tuple[str, int, int, int, int, int]] = []
+    for (landmark,), of_it in recorded().group_by("landmark", maintain_order=True):
+        asked = of_it.filter(pl.col("check").is_not_null()).select(AXES).n_unique()
+        same, other, left = (
+            of_it.filter(agreement=str(each)).height for each in (Agreement.SAME, Agreement.DIFFERS, Agreement.OPEN)
+        )
+        found.append((f"`{landmark}`", len(charting.to_check(of_it, SEED)), asked, same, other, left))
+    return found
+
+
+def differ(verdict: str, **place: str) -> int:
+    """In how many cells with these values of ``landmark`` and axes a kernel's verdict is the opposite."""
+    return recorded().filter(verdict=verdict, agreement=str(Agreement.DIFFERS), **place).height
+
+
+def mapped() -> list[tuple[str, ...]]:
+    """Of each discipline and plane on how much of its pairs' maps they get along, and the verdict that holds most elsewhere."""
+    found = []
+    for queue in DISCIPLINES:
+        told = [f"`{queue}`"]
+        for plane in PLANES:
+            places = ranges().filter(queue=queue, plane=plane)
+            holds = places["holds"].str.split(", ").explode().replace("", None).drop_nulls()
+            worst = holds.value_counts(sort=True).sort("count", "holds", descending=[True, False]).row(0)
+            shares = (f"{100 * number / places.height:.0f} %" for number in (places.filter(holds="").height, worst[1]))
+            told += [next(shares), f"`{worst[0]}`, {next(shares)}"]
+        found.append(tuple(told))
+    return found
+
+
+def mapped_pairs() -> str:
+    """Of how many pairs that are alone there are maps, and how many there are."""
+    return f"{ranges().select(AXES).n_unique()} of {len(list(pairs_of(TCPS, DISCIPLINES, [ALONE])))}"
 
 
 def metrics() -> Sequence[str]:

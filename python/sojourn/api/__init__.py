@@ -7,6 +7,7 @@ from sojourn.api.directories import as_made, by_reading, judge, kept, kept_of_st
 from sojourn.api.drawing import SEEDS, Drawn, draw
 from sojourn.api.evaluating import CARDS, Evaluation, ask, evaluate, plan_evaluation
 from sojourn.api.execution import complete
+from sojourn.api.mapping import MAP_BUDGET, Mapped, map_atlas
 from sojourn.api.planning import Extent, extent
 from sojourn.api.ranging import draw_range, find_range
 from sojourn.api.running import run

@@ -163,6 +163,15 @@ def to_check(found: pl.DataFrame, seed: int) -> list[Pair]:
     return [*sorted(drawn, key=lot.__getitem__), *sorted(border, key=lot.__getitem__)]
 
 
+def cheapest_first(pairs: Iterable[Pair]) -> list[Pair]:
+    """Pairs in groups that are held to the same reference, whose runs are made once: those with most to share them come first."""
+    groups: dict[Pair, list[Pair]] = {}
+    for pair in pairs:
+        groups.setdefault(_reference(pair), []).append(pair)
+    by_size = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0].label))
+    return [pair for reference, group in by_size for pair in sorted(group, key=lambda pair: pair != reference)]
+
+
 def check_atlas(
     planned: Atlas,
     by: str | Backend,
@@ -175,6 +184,8 @@ def check_atlas(
     progress: Callable[[PlannedLandmark, Checks], None] = lambda *_: None,
 ) -> Checks:
     """Asks a kernel about some pairs of an atlas: those at a border and one in ten of the others, or all that were named.
+
+    The cheapest come first: landmarks with less to carry, and there the pairs that share what they are held to.
 
     Args:
         planned: what has been drawn in ``out``; landmarks that are not there are passed over.
@@ -191,13 +202,15 @@ def check_atlas(
     """
     carrier, kept, whole = backends.named(by), folder.Folder(Path(out)), Checks()
     call = call_of("atlas", repr(str(out)), by)
-    for each in planned.landmarks:
+    for each in sorted(planned.landmarks, key=lambda each: each.plan.cost / len(each.cells)):
         name = each.landmark.name
         found = kept.rows(name)
         if found is None:
             continue
         wanted = set(each.wanted)
         asked = each.wanted if planned.named else [pair for pair in to_check(found, seed) if pair in wanted]
+        if most is None:
+            asked = cheapest_first(asked)
         done = kept.checks(name)
         known = set() if done is None else {Pair(*row) for row in done.select(atlas.AXES).unique().iter_rows()}
         state = Checks(left=len(asked))
@@ -258,4 +271,8 @@ def _planned(landmark: Landmark, wanted: Sequence[Pair], seeds: int, carrier: Ba
 
 def _with_reference(wanted: Sequence[Pair]) -> list[Pair]:
     """The pairs, and the same behind DropTail."""
-    return list(dict.fromkeys((*wanted, *(Pair(pair.tcp, REFERENCE, pair.beside) for pair in wanted))))
+    return list(dict.fromkeys((*wanted, *map(_reference, wanted))))
+
+
+def _reference(pair: Pair) -> Pair:
+    return Pair(pair.tcp, REFERENCE, pair.beside)

@@ -1,7 +1,7 @@
 """The directory of an atlas: a store of runs for each landmark, and tables of what they say.
 
-``atlas.parquet`` and ``queues.parquet`` are made of the tables of all landmarks, of which each has its own in ``tables``. So
-several commands can fill one directory, each its landmarks.
+``atlas.parquet``, ``queues.parquet`` and ``ranges.parquet`` are made of the tables of all landmarks, of which each has its own in
+``tables``. So several commands can fill one directory, each its landmarks.
 """
 
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ from sojourn.atlas import rows
 from sojourn.atlas.pairs import AXES
 from sojourn.store import write_whole
 
-#: The whole: verdicts, and queues over time.
-ATLAS, CURVES = "atlas.parquet", "queues.parquet"
+#: The whole: verdicts, queues over time, and maps of ranges.
+ATLAS, CURVES, RANGES = "atlas.parquet", "queues.parquet", "ranges.parquet"
 
 #: What a check by a kernel adds to a row: who, and its verdict.
 CHECKED: Mapping[str, Any] = {
@@ -24,7 +24,7 @@ CHECKED: Mapping[str, Any] = {
     **dict.fromkeys(("check_held", "check_seeds"), pl.Int64()),
 }
 
-_TABLES, _VERDICTS, _CURVES, _CHECK = "tables", "verdicts", "queues", "check"
+_TABLES, _VERDICTS, _CURVES, _CHECK, _RANGES = "tables", "verdicts", "queues", "check", "ranges"
 
 
 class Folder:
@@ -52,15 +52,24 @@ class Folder:
         self._add(_CHECK, landmark, found, list(rows.PLACE))
         self.join()
 
+    def add_ranges(self, landmark: str, found: pl.DataFrame) -> None:
+        """Keeps maps of a landmark, in place of those that are there of the same pairs and planes."""
+        self._add(_RANGES, landmark, found, ["landmark", *AXES, "plane"])
+        whole = self._all(_RANGES)
+        if whole is not None:
+            write_whole(self._path / RANGES, lambda path: whole.write_parquet(path, compression="zstd"))
+
     def checks(self, landmark: str) -> pl.DataFrame | None:
         """What a kernel has said of a landmark so far."""
-        path = self._table(_CHECK, landmark)
-        return pl.read_parquet(path) if path.is_file() else None
+        return self._kept(_CHECK, landmark)
 
     def rows(self, landmark: str) -> pl.DataFrame | None:
         """What the simulator has said of a landmark."""
-        path = self._table(_VERDICTS, landmark)
-        return pl.read_parquet(path) if path.is_file() else None
+        return self._kept(_VERDICTS, landmark)
+
+    def ranges(self, landmark: str) -> pl.DataFrame | None:
+        """The maps of a landmark so far."""
+        return self._kept(_RANGES, landmark)
 
     def join(self) -> pl.DataFrame:
         """Writes the whole atlas, of all tables that there are, and returns its verdicts."""
@@ -80,6 +89,10 @@ class Folder:
     def _all(self, kind: str) -> pl.DataFrame | None:
         tables = [pl.read_parquet(path) for path in sorted((self._path / _TABLES).glob(f"*.{kind}.parquet"))]
         return pl.concat(tables) if tables else None
+
+    def _kept(self, kind: str, landmark: str) -> pl.DataFrame | None:
+        path = self._table(kind, landmark)
+        return pl.read_parquet(path) if path.is_file() else None
 
     def _table(self, kind: str, landmark: str) -> Path:
         return self._path / _TABLES / f"{landmark}.{kind}.parquet"

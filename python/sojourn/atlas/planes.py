@@ -1,11 +1,14 @@
 """Spaces around a landmark in which a pair's range is found: rate by delay, and flows by buffer."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from sojourn import units
 from sojourn.atlas.landmark import Landmark
 from sojourn.atlas.pairs import Pair
+
+#: The names of the planes; that with less to run comes first.
+FLOWS_BUFFER, RATE_DELAY = PLANES = ("flows-buffer", "rate-delay")
 
 #: How much less and more than at the landmark rate and delay are, and the bounds of buffers and of flows of each group.
 LEAST, MOST = 1 / 8, 4
@@ -15,25 +18,27 @@ BUFFERS, FLOWS = "0.25 BDP..8 BDP", "1..8"
 _BOTTLENECK = "network.dumbbell.bottleneck"
 
 
-def planes(landmark: Landmark, pair: Pair) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The scenario files of a pair's ranges, each with its name; none where the landmark's link or flows do not allow it."""
+def planes(landmark: Landmark, pair: Pair) -> dict[str, dict[str, Any]]:
+    """The scenario files of a pair's ranges by their planes, without those that the landmark's link or flows do not allow."""
     data = landmark.data(pair)
+    found = {}
     bottleneck = data["network"]["dumbbell"]["bottleneck"]
-    if "changes" not in bottleneck and units.DURATION.parse(bottleneck["delay"]):
-        rate = _around(units.RATE, units.RATE.parse(bottleneck["rate"]))
-        delay = _around(units.DURATION, units.DURATION.parse(bottleneck["delay"]))
-        space = {"rate": _axis(f"{_BOTTLENECK}.rate", rate), "delay": _axis(f"{_BOTTLENECK}.delay", delay)}
-        yield "rate-delay", _file(data, space)
     if all(".." not in flow["from"] for flow in data["flows"]):
         counts = [f"flows.{place}.count" for place in range(len(data["flows"]))]
         limits = [f"{_BOTTLENECK}.queue.limit"]
         if "queue" in bottleneck.get("reverse", {}):
             limits.append(f"{_BOTTLENECK}.reverse.queue.limit")
-        yield "flows-buffer", _file(data, {"flows": {"key": counts, "range": FLOWS}, "buffer": _axis(limits, BUFFERS)})
+        found[FLOWS_BUFFER] = _file(data, {"flows": {"key": counts, "range": FLOWS}, "buffer": _axis(limits, BUFFERS)})
+    if "changes" not in bottleneck and units.DURATION.parse(bottleneck["delay"]):
+        space = {name: _axis(f"{_BOTTLENECK}.{name}", _around(bottleneck[name])) for name in ("rate", "delay")}
+        found[RATE_DELAY] = _file(data, space)
+    return found
 
 
-def _around(dimension: units.Dimension, value: int) -> str:
-    return f"{dimension.format(round(LEAST * value))}..{dimension.format(round(MOST * value))}"
+def _around(quantity: str) -> str:
+    """Bounds around a quantity, in its unit."""
+    number, unit = units.number_and_unit(quantity)
+    return "..".join(f"{factor * float(number):g} {unit}" for factor in (LEAST, MOST))
 
 
 def _axis(key: str | list[str], bounds: str) -> Mapping[str, Any]:

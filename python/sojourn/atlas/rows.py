@@ -37,6 +37,17 @@ CURVES: Mapping[str, Any] = {
     "queue_ms": pl.List(pl.Float64()),
 }
 
+#: A map of a pair's range has a row for each place that may be tried: the probability that any verdict holds there, and the names
+#: of those that are likelier than not to, separated by ", ", or nothing where the pair gets along. ``key`` is the digest of what
+#: the map was made of.
+RANGES: Mapping[str, Any] = {
+    **dict.fromkeys(("landmark", *AXES, "plane", "x_title", "y_title"), pl.String()),
+    **dict.fromkeys(("x", "y", "any"), pl.Float64()),
+    "holds": pl.String(),
+    "runs": pl.Int64(),
+    "key": pl.String(),
+}
+
 
 class Agreement(StrEnum):
     """How a kernel's verdict stands to the simulator's."""

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     help="Ask a kernel about pairs at a border and one in ten others, or all that are named.",
 )
 @option("--checks", section=CELLS, metavar="N", type=click.IntRange(min=1), help="Ask it about N pairs of each landmark at most.")
-@option("--ranges", "ranges", section=CELLS, is_flag=True, help="Map the ranges of the pairs that --tcp and --queue name, too.")
+@option("--ranges", "ranges", section=CELLS, is_flag=True, help="Map the range of each pair around each landmark, too.")
 @option("--landmarks", "listing", section=RESULTS, is_flag=True, help="List the landmarks and run nothing.")
 @out_option("results/atlas", "Keep the results in DIR; runs that it has are not made again.")
 @backend_option
@@ -79,6 +79,7 @@ def command(
     from sojourn.atlas import folder
     from sojourn.cli import cards, show
     from sojourn.cli.terminal import notify
+    from sojourn.exploration import gaussian
 
     if listing:
         put(_landmarks(), form)
@@ -88,8 +89,12 @@ def command(
     if kernel is not None and kernel.identity.name == carrier.identity.name:
         raise InputError(f"--check {check}: carries out the runs; name another backend")
     planned = api.plan_atlas(landmarks, tcps, queues, besides, whole=whole, seeds=seeds, backend=carrier)
-    if ranges and not planned.named:
-        raise InputError("--ranges: name the pairs by --tcp and --queue")
+    if ranges:
+        gaussian.check("--ranges")
+        if planned.named:
+            from sojourn.figures import ranges as maps
+
+            maps.check()
     directory = out or Path("results/atlas")
     if directory.exists() and not directory.is_dir():
         raise InputError(f"--out {directory}: is a file; give a directory")
@@ -142,29 +147,23 @@ def _ranges(
     progress: str,
     form: Form,
 ) -> None:
-    """Finds the ranges of all pairs, as ``sojourn range`` does, and says where each map is."""
-    import tomli_w
-
+    """Maps the ranges of all pairs, and draws those of pairs that were named."""
     from sojourn import api
-    from sojourn.atlas.planes import planes
-    from sojourn.cli.terminal import Terminal
+    from sojourn.atlas import folder
+    from sojourn.cli import cards
     from sojourn.exploration import words
-    from sojourn.figures import ranges as figures
     from sojourn.report import ranges as pages
 
-    figures.check()  # before anything is run
-    for each in planned.landmarks:
-        for pair in each.wanted:
-            for name, data in planes(each.landmark, pair):
-                folder = directory / "ranges" / f"{data['name']}-{name}"
-                folder.parent.mkdir(parents=True, exist_ok=True)
-                file = folder.with_suffix(".toml")
-                file.write_text(tomli_w.dumps(data), encoding="utf-8")
-                looking = Terminal(click.get_current_context().obj, folder, progress, form)
-                found = api.find_range(file, out=folder, jobs=jobs, backend=carrier, cluster=cluster, observer=looking)
-                for line in words.lines(found):
-                    say(f"{data['name']}, {name}: {line}", form)
-                say(f"The map is {pages.write(found, folder)}", form)
+    looking = cards.Looking(click.get_current_context().obj, directory, progress)
+    mapped = api.map_atlas(planned, out=directory, jobs=jobs, backend=carrier, cluster=cluster, observer=looking)
+    for each in mapped:
+        if each.directory is None:
+            say(f"{each.label}: {words.lines(each.found)[0]}", form)
+            continue
+        for line in words.lines(each.found):
+            say(f"{each.label}: {line}", form)
+        say(f"The map is {pages.write(each.found, each.directory)}", form)
+    say(f"The ranges are in {directory / folder.RANGES}", form)
 
 
 def _stands(state: "Checks", kernel: "Backend") -> str:

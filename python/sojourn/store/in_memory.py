@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cache
 
 import polars as pl
 
@@ -59,15 +60,19 @@ class InMemory:
         def place(record: Record) -> tuple[list[str], int, str]:
             return [record.axes[axis] for axis in axes], record.seed, record.key
 
+        def records() -> list[Record]:
+            return sorted(map(decode, encoded), key=place)
+
         frames: dict[str, pl.DataFrame] = {}
+        # Of few runs frames that nobody asks for would take longer than the runs, and so would reading all records for each.
+        is_few = len(encoded) < FEW
+        few = cache(records)
 
         def frame(name: str) -> pl.LazyFrame:
             if not encoded:
                 return schema(name, axes).to_frame().lazy()
             if name not in frames:
-                # Of few runs frames that nobody asks for would take longer than the runs.
-                asked = [name] if len(encoded) < FEW else EVERY
-                frames.update(assemble(sorted(map(decode, encoded), key=place), axes, asked))
+                frames.update(assemble(few(), axes, [name]) if is_few else assemble(records(), axes, EVERY))
             return frames[name].lazy()
 
         return Result(frame, axes)
