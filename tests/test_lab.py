@@ -280,6 +280,10 @@ REFUSED = {
         "network.dumbbell.bottleneck.rate: the page takes a plain value here; sojourn run takes a table such as this",
     ),
     "demo": None,
+    "home": (
+        "[sweep.axes.line]",
+        "sweep.axes.line: the page takes values, or a range of so many steps with both ends in one unit",
+    ),
     "page-load": ("page =", f"flows[0].page: {HAS_NOT}"),
     "parking-lot": None,
     "phase-effects": None,
