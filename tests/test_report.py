@@ -386,12 +386,13 @@ def test_figures_of_papers(name: str) -> None:
 def test_readme_links() -> None:
     """Relative links and images of a README are removed, since the report stands alone."""
     made = prose.html(
-        "See [the rule](../docs/measures.md#x), [RFC](https://example.org/a) and ![a picture](x.png).\n\n|a|\n|-|\n|1|"
+        "See [the rule](../docs/measures.md#x), [RFC](https://example.org/a) and ![a picture](x.png).\n\n|a|\n|-|\n|1|\n\n|b|\n|-|\n|2|",
+        "Results",
     )
     assert re.findall(r'href="([^"]*)"', made) == ["https://example.org/a"]
     assert "the rule" in made
     assert "<img" not in made
-    assert '<div class="scroll"' in made
+    assert re.findall(r'aria-label="([^"]*)"', made) == ["Results: table 1", "Results: table 2"]
 
 
 def test_markers_of_numbers_are_not_shown(tmp_path: Path) -> None:
@@ -403,7 +404,7 @@ def test_markers_of_numbers_are_not_shown(tmp_path: Path) -> None:
 
 def test_markup_is_escaped(tmp_path: Path) -> None:
     """Markup in a README or a label is shown as text."""
-    assert "<script>" not in prose.html("<script>alert(1)</script>")
+    assert "<script>" not in prose.html("<script>alert(1)</script>", "A")
     file = tmp_path / "odd.toml"
     label = '{ label = "</script><b>", value = "cubic" }'
     file.write_text(
