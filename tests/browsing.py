@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
@@ -31,13 +31,6 @@ def chromium() -> Iterator[Browser]:
 def launched(playwright: Playwright) -> Browser:
     """Debian's chromium, started."""
     return playwright.chromium.launch(executable_path=CHROMIUM, args=list(_OPTIONS))
-
-
-def violations(page: Page) -> list[tuple[str, list[Any]]]:
-    """What axe-core finds wrong in a page as it is now: its rule, and the first places."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-    return [(each["id"], [node["target"] for node in each["nodes"]][:3]) for each in found["violations"]]
 
 
 class Watched:

@@ -14,11 +14,9 @@ from playwright.sync_api import Browser, Page, expect
 
 import browsing
 import sojourn
-from browsing import CHROMIUM, Scheme, chromium
-from laboratory import LAB, MISSING, PAGE, Headless
+from browsing import AXE, CHROMIUM, Scheme, chromium
+from laboratory import MISSING, PAGE, Headless
 from sojourn import _engine
-
-AXE = LAB / "node_modules" / "axe-core" / "axe.min.js"
 
 pytestmark = pytest.mark.skipif(MISSING is not None or CHROMIUM is None, reason=MISSING or "chromium is not installed")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+import browsers
 import browsing
 import sojourn
 from browsing import CHROMIUM, Scheme, chromium
@@ -101,6 +102,12 @@ def test_report_opens(what: str, width: int, scheme: Scheme, browser: Browser, r
 
 #: A word and a sentence that are wider than a telephone.
 LONG = ("label_" * 25, "A label that is a whole sentence about what its value means and for which links it was chosen")
+
+
+@pytest.mark.parametrize(("name", "scheme"), browsers.EACH)
+def test_axe_finds_nothing(study: Path, campaign: Path, name: str, scheme: Scheme, tmp_path: Path) -> None:
+    """axe-core finds nothing in the report of a study and in that of a campaign with figures over time."""
+    assert browsers.violations([study, campaign], name, scheme, tmp_path) == {}
 
 
 @pytest.fixture(scope="module")

@@ -4,17 +4,18 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 import algorithm_pages
+import browsers
 import navigation
 import origins
 import study_pages
-from browsing import AXE, CHROMIUM, Scheme, Watched, chromium, violations
+from browsing import CHROMIUM, Scheme, Watched, chromium
 from conftest import ROOT
 from sojourn import catalogue
 from sojourn.analysis.frames import NAMES, columns
@@ -22,7 +23,6 @@ from sojourn.metrics import METRICS
 from sojourn.study import library
 
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: pages are not opened")
-needs_axe = pytest.mark.skipif(not AXE.is_file(), reason="axe-core, a package of the laboratory, is not installed")
 
 #: A page of each kind.
 KINDS = (
@@ -89,31 +89,19 @@ def test_search_works_in_a_folder(site: Path, browser: Browser) -> None:
     watched.page.close()
 
 
-@needs_chromium
-@needs_axe
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_are_accessible(site: Path, browser: Browser, scheme: Scheme) -> None:
+@pytest.mark.parametrize(("name", "scheme"), browsers.EACH)
+def test_pages_are_accessible(site: Path, name: str, scheme: Scheme, tmp_path: Path) -> None:
     """axe-core finds nothing on a page of each kind."""
-    check_accessible([site / name for name in KINDS], browser, scheme)
+    assert browsers.violations([site / kind for kind in KINDS], name, scheme, tmp_path) == {}
 
 
-@needs_chromium
-@needs_axe
 @pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_pages_are_accessible(site: Path, browser: Browser, scheme: Scheme) -> None:
+@pytest.mark.parametrize("name", ["chromium", "firefox"])
+def test_all_pages_are_accessible(site: Path, name: str, scheme: Scheme, tmp_path: Path) -> None:
     """axe-core finds nothing on any page but the laboratory, which has its own test."""
-    check_accessible([page for page in sorted(site.rglob("*.html")) if page.name != "laboratory.html"], browser, scheme)
-
-
-def check_accessible(pages: Iterable[Path], browser: Browser, scheme: Scheme) -> None:
-    found = {}
-    for page in pages:
-        watched = Watched(browser, page.as_uri(), width=1280, scheme=scheme)
-        if wrong := violations(watched.page):
-            found[page.name] = wrong
-        watched.page.close()
-    assert found == {}
+    pages = [page for page in sorted(site.rglob("*.html")) if page.name != "laboratory.html"]
+    assert browsers.violations(pages, name, scheme, tmp_path) == {}
 
 
 def test_pages_list_parameters() -> None:
