@@ -386,7 +386,8 @@ def test_figures_of_papers(name: str) -> None:
 def test_readme_links() -> None:
     """Relative links and images of a README are removed, since the report stands alone."""
     made = prose.html(
-        "See [the rule](../docs/measures.md#x), [RFC](https://example.org/a) and ![a picture](x.png).\n\n|a|\n|-|\n|1|\n\n|b|\n|-|\n|2|",
+        "See [the rule](../docs/measures.md#x), [RFC](https://example.org/a) and ![a picture](x.png).\n\n"
+        "|a|\n|-|\n|1|\n\n|b|\n|-|\n|2|",
         "Results",
     )
     assert re.findall(r'href="([^"]*)"', made) == ["https://example.org/a"]

@@ -26,7 +26,7 @@ def test_tutorial_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     """Somebody who saves the tutorial's files and types its commands gets no error, and the numbers of flows and runs it says."""
     monkeypatch.chdir(tmp_path)
     # Figures are drawn, but not rendered, which takes most of a second each.
-    monkeypatch.setattr("sojourn.figures.save", lambda *_: None)
+    monkeypatch.setattr("sojourn.figures.save", lambda *_, **__: None)
     scenario, sweep, axis = (
         next(block for block in blocks() if block.startswith(beginning)) for beginning in ("name =", "[sweep]", "tcp =")
     )
