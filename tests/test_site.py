@@ -96,8 +96,7 @@ def test_pages_are_accessible(site: Path, name: str, scheme: Scheme, tmp_path: P
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["chromium", "firefox"])
+@pytest.mark.parametrize(("name", "scheme"), [("chromium", "light"), ("firefox", "dark")])
 def test_all_pages_are_accessible(site: Path, name: str, scheme: Scheme, tmp_path: Path) -> None:
     """axe-core finds nothing on any page. The laboratory has its own test, and 404.html is a server's."""
     pages = [page for page in sorted(site.rglob("*.html")) if page.name not in ("laboratory.html", "404.html")]
