@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
-from browsing import AXE, CHROMIUM, launched
+from browsing import AXE, CHROMIUM, Scheme, launched
 from marionette import FIREFOX, Firefox
 
 #: A function that shows an address, and one that returns what the body of a function returns there.
@@ -39,20 +39,30 @@ return document.body.dataset.found;
 
 
 @contextmanager
-def driven(name: str, folder: Path, scheme: str) -> Iterator[Driver]:
-    """A browser with a window of 1280 by 900 pixels, and a folder for its profile; skips the test if it is not installed."""
+def driven(name: str, folder: Path, scheme: Scheme, running: Callable[[], Browser] | None = None) -> Iterator[Driver]:
+    """A browser with a window of 1280 by 900 pixels, and a folder for its profile; skips the test if it is not installed.
+
+    Where a fixture has a Chromium running, as returned by `running`, that one is used: Playwright has one at a time.
+    """
     if {"chromium": CHROMIUM, "firefox": FIREFOX}[name] is None:
         pytest.skip(f"{name} is not installed")
     if name == "firefox":
         with Firefox.started(folder, is_dark=scheme == "dark") as firefox:
             firefox.resize(1280, 900)
             yield firefox.open, firefox.run
-        return
-    with sync_playwright() as playwright:
-        browser = launched(playwright)
-        page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="dark" if scheme == "dark" else "light")
-        yield lambda address: _nothing(page.goto(address)), lambda body: page.evaluate(f"(async () => {{ {body} }})()")
-        browser.close()
+    elif running is not None:
+        with _page(running(), scheme) as driver:
+            yield driver
+    else:
+        with sync_playwright() as playwright, launched(playwright) as browser, _page(browser, scheme) as driver:
+            yield driver
+
+
+@contextmanager
+def _page(browser: Browser, scheme: Scheme) -> Iterator[Driver]:
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
+    yield lambda address: _nothing(page.goto(address)), lambda body: page.evaluate(f"(async () => {{ {body} }})()")
+    page.close()
 
 
 def _nothing(_: object) -> None:
@@ -67,10 +77,15 @@ def judged(run: Callable[[str], Any]) -> list[Any]:
     return found
 
 
-def violations(pages: Iterable[Path], name: str, scheme: str, folder: Path) -> Mapping[str, list[Any]]:
-    """What axe-core finds in files that are pages; those in which it finds nothing are left out."""
+def violations(
+    pages: Iterable[Path], name: str, scheme: Scheme, folder: Path, request: pytest.FixtureRequest
+) -> Mapping[str, list[Any]]:
+    """What axe-core finds in files that are pages, in the Chromium of the fixture `browser` or in a Firefox of its own.
+
+    Pages in which it finds nothing are left out.
+    """
     found = {}
-    with driven(name, folder, scheme) as (show, run):
+    with driven(name, folder, scheme, lambda: request.getfixturevalue("browser")) as (show, run):
         for page in pages:
             show(page.as_uri())
             found[str(page)] = judged(run)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from browsers import EACH, driven, judged
+from browsing import Scheme
 from laboratory import MISSING, PAGE, Headless
 from marionette import PATIENCE
 
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
 
 
 @pytest.mark.parametrize(("name", "scheme"), EACH)
-def test_scenes(name: str, scheme: str, tmp_path: Path) -> None:
+def test_scenes(name: str, scheme: Scheme, tmp_path: Path) -> None:
     """A scene shows its story and draws its queue; its goodput is the run's; axe-core finds nothing."""
     with Headless.of_engine() as lab, driven(name, tmp_path, scheme) as (show, run):
         for scene in (each for each in lab.ask("presets") if each["id"] in SCENES):

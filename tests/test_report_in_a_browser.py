@@ -105,9 +105,11 @@ LONG = ("label_" * 25, "A label that is a whole sentence about what its value me
 
 
 @pytest.mark.parametrize(("name", "scheme"), browsers.EACH)
-def test_axe_finds_nothing(study: Path, campaign: Path, name: str, scheme: Scheme, tmp_path: Path) -> None:
+def test_axe_finds_nothing(
+    study: Path, campaign: Path, name: str, scheme: Scheme, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """axe-core finds nothing in the report of a study and in that of a campaign with figures over time."""
-    assert browsers.violations([study, campaign], name, scheme, tmp_path) == {}
+    assert browsers.violations([study, campaign], name, scheme, tmp_path, request) == {}
 
 
 @pytest.fixture(scope="module")

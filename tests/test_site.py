@@ -90,17 +90,17 @@ def test_search_works_in_a_folder(site: Path, browser: Browser) -> None:
 
 
 @pytest.mark.parametrize(("name", "scheme"), browsers.EACH)
-def test_pages_are_accessible(site: Path, name: str, scheme: Scheme, tmp_path: Path) -> None:
+def test_pages_are_accessible(site: Path, name: str, scheme: Scheme, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """axe-core finds nothing on a page of each kind."""
-    assert browsers.violations([site / kind for kind in KINDS], name, scheme, tmp_path) == {}
+    assert browsers.violations([site / kind for kind in KINDS], name, scheme, tmp_path, request) == {}
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "scheme"), [("chromium", "light"), ("firefox", "dark")])
-def test_all_pages_are_accessible(site: Path, name: str, scheme: Scheme, tmp_path: Path) -> None:
+def test_all_pages_are_accessible(site: Path, name: str, scheme: Scheme, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """axe-core finds nothing on any page. The laboratory has its own test, and 404.html is a server's."""
     pages = [page for page in sorted(site.rglob("*.html")) if page.name not in ("laboratory.html", "404.html")]
-    assert browsers.violations(pages, name, scheme, tmp_path) == {}
+    assert browsers.violations(pages, name, scheme, tmp_path, request) == {}
 
 
 def test_pages_list_parameters() -> None:
