@@ -12,14 +12,18 @@ from playwright.sync_api import Browser, expect
 
 import algorithm_pages
 import browsers
+import lab_setting
 import navigation
 import origins
 import study_pages
 from browsing import CHROMIUM, Scheme, Watched, chromium
 from conftest import ROOT
+from laboratory import MISSING, Headless
 from sojourn import catalogue
 from sojourn.analysis.frames import NAMES, columns
 from sojourn.metrics import METRICS
+from sojourn.scenario import from_data
+from sojourn.specification import specify
 from sojourn.study import library
 
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: pages are not opened")
@@ -101,6 +105,24 @@ def test_all_pages_are_accessible(site: Path, name: str, scheme: Scheme, tmp_pat
     """axe-core finds nothing on any page. The laboratory has its own test, and 404.html is a server's."""
     pages = [page for page in sorted(site.rglob("*.html")) if page.name not in ("laboratory.html", "404.html")]
     assert browsers.violations(pages, name, scheme, tmp_path, request) == {}
+
+
+@pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
+def test_scenes_of_algorithms_open_in_the_laboratory() -> None:
+    """The link of each algorithm's page holds a setting that the laboratory takes, and that is the page's scenario."""
+    known = catalogue.load()
+    scenes = [
+        *(scene for each in known.congestion_controls if (scene := algorithm_pages.scene_of_control(each))),
+        *map(algorithm_pages.scene_of_queue, known.queues),
+    ]
+    with Headless.of_engine() as headless:
+        for scene in scenes:
+            state = lab_setting.state(scene)
+            assert state is not None
+            assert headless.ask("state", hash=lab_setting.address(state)) == state, scene["name"]
+            there, here = headless.ask("specify", setting=state["a"]), specify(from_data(scene, scene["name"]), 1)
+            assert there["flows"] == here["flows"]
+            assert there["links"] == here["links"]
 
 
 def test_pages_list_parameters() -> None:

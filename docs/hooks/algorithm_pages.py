@@ -19,7 +19,7 @@ from sojourn.figures.saving import svg
 CONTROLS, DISCIPLINES = "congestion-controls", "queue-disciplines"
 
 #: Algorithms that have a report card.
-_CARDS = {name for names in DEPLOYED.values() for name in names}
+CARDS = {name for names in DEPLOYED.values() for name in names}
 
 #: Congestion controls that need a discipline's marks, and the discipline. The others are behind DropTail.
 _MARKED_BY = {"dctcp": "step", "prague": "dualpi2", "vcp": "vcp"}
@@ -37,10 +37,10 @@ def pages(known: Catalogue, *, has_laboratory: bool) -> dict[str, str]:
     """Each page as Markdown, and its pictures, by their places in the site."""
     made: dict[str, str] = {}
     for control in known.congestion_controls:
-        made |= _files(control, CONTROLS, _scene_of_control(control), ("cwnd-over-time", "queue-over-time"), has_laboratory)
+        made |= _files(control, CONTROLS, scene_of_control(control), ("cwnd-over-time", "queue-over-time"), has_laboratory)
     for queue in known.queues:
         figures = ("delay-over-time", "queue-state-over-time") if queue.state else ("delay-over-time",)
-        made |= _files(queue, DISCIPLINES, _scene_of_queue(queue), figures, has_laboratory)
+        made |= _files(queue, DISCIPLINES, scene_of_queue(queue), figures, has_laboratory)
     return made
 
 
@@ -108,13 +108,11 @@ def _given(algorithm: Algorithm, folder: str) -> Iterator[str]:
     key = "tcp" if folder == CONTROLS else "queue"
     yield f'In a [scenario](../scenarios.md): `{key} = "{algorithm.name}"`; on a terminal: `sojourn describe {algorithm.name}`.'
     seen = "What to expect of it, and why, is said under [behaviour](../behaviour.md)"
-    card = (
-        f", what it does to others on its [report card](../{place_of_card(algorithm.name)})" if algorithm.name in _CARDS else ""
-    )
+    card = f", what it does to others on its [report card](../{place_of_card(algorithm.name)})" if algorithm.name in CARDS else ""
     yield f"{seen}{card}."
 
 
-def _scene_of_control(control: Algorithm) -> Mapping[str, Any] | None:
+def scene_of_control(control: Algorithm) -> Mapping[str, Any] | None:
     """Two flows, the second ten seconds later; none of what has no window, since the scenario says what that sends."""
     if control.unresponsive:
         return None
@@ -123,7 +121,7 @@ def _scene_of_control(control: Algorithm) -> Mapping[str, Any] | None:
     return _scene(control.name, bottleneck, [{"tcp": control.name, "start": start} for start in ("0 s", "10 s")])
 
 
-def _scene_of_queue(queue: Algorithm) -> Mapping[str, Any]:
+def scene_of_queue(queue: Algorithm) -> Mapping[str, Any]:
     """Four flows in a buffer of four times the bandwidth-delay product."""
     asks = {parameter.name for parameter in queue.parameters} & {_ASKED}
     given = {"name": queue.name, "limit": "4 BDP", **dict.fromkeys(asks, _GROUP)}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 import algorithm_pages
-from made.cards import DEPLOYED, place
+from made.cards import place
 from prose import plain, table
 from sojourn.catalogue import Algorithm, Catalogue, Parameter, Profile
 
@@ -12,10 +12,6 @@ INTRODUCTION = """# Catalogue
 All algorithms and stack profiles that a scenario can name, as `sojourn list` and `sojourn describe` show them. The page of each
 congestion control and queue discipline has its source, deviations and parameters, and what it does over time on one line.
 [Behaviour](behaviour.md) says what to expect of each, and [differences](differences.md) gives the reasons for deviations."""
-
-
-#: Algorithms that have a report card.
-_CARDS = {name for names in DEPLOYED.values() for name in names}
 
 
 def page(catalogue: Catalogue) -> str:
@@ -53,7 +49,7 @@ def _pages(algorithms: Iterable[Algorithm], folder: str) -> str:
             plain(each.title),
             ", ".join(f"`{name}`" for name in each.aliases),
             str(each.year or ""),
-            f"[card]({place(each.name)})" if each.name in _CARDS else "",
+            f"[card]({place(each.name)})" if each.name in algorithm_pages.CARDS else "",
         ]
         for each in algorithms
     )
