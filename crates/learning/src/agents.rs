@@ -11,6 +11,7 @@ use sojourn_engine::tcp::congestion::{Algorithm, PluginControl};
 
 use crate::agent::{Agent, AgentControl, Asked, Deciding, Kind, Makes};
 use crate::decider::{Decider, Script};
+use crate::policy::Network;
 use crate::specification::{AgentSpecification, DeciderSpecification};
 
 /// Makes the agents of a run, and has others make its other plugins.
@@ -69,7 +70,11 @@ impl<'a> Agents<'a> {
 /// As [`Agents::new`].
 pub fn check(agent: &AgentSpecification) -> Result<Kind, String> {
     leader_of(agent)?;
-    Kind::of(agent)
+    let kind = Kind::of(agent)?;
+    if let DeciderSpecification::Policy(policy) = &agent.decider {
+        Network::of(policy, kind.width(), kind.action.space())?;
+    }
+    Ok(kind)
 }
 
 fn leader_of(agent: &AgentSpecification) -> Result<Option<Algorithm>, String> {
@@ -83,7 +88,9 @@ fn prepare(agent: &AgentSpecification, asked: Option<&Asked<Agent>>) -> Result<P
         (DeciderSpecification::Environment, None) => return Err(NOBODY_DECIDES.to_owned()),
         (DeciderSpecification::Environment, Some(asked)) => Deciding::Environment(asked.clone()),
         (DeciderSpecification::Script(actions), _) => Deciding::Alone(Arc::new(Scripts(actions.clone()))),
-        (DeciderSpecification::Policy(_), _) => return Err("policy: not built yet".to_owned()),
+        (DeciderSpecification::Policy(policy), _) => {
+            Deciding::Alone(Arc::new(Network::of(policy, kind.width(), kind.action.space())?))
+        }
     };
     Ok(Prepared { kind, leader: leader_of(agent)?, deciding })
 }

@@ -12,6 +12,7 @@ pub mod decider;
 pub mod environment;
 pub mod feature;
 pub mod observer;
+pub mod policy;
 pub mod reward;
 pub mod specification;
 
