@@ -5,6 +5,7 @@ mod columns;
 mod exports;
 mod generator;
 mod hashes;
+mod learning;
 mod packetdrill;
 mod plugins;
 mod quantiles;
@@ -244,6 +245,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(quantiles::beta_quantile, module)?)?;
     module.add_function(wrap_pyfunction!(quantiles::student_quantile, module)?)?;
     plugins::register(module)?;
+    module.add_function(wrap_pyfunction!(learning::learning_catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(learning::describe_agent, module)?)?;
+    module.add_class::<learning::Environments>()?;
     module.add_class::<exports::Connections>()?;
     module.add_class::<Cancellation>()?;
     module.add_class::<generator::Generator>()?;

@@ -23,6 +23,7 @@ use sojourn_engine::queue::PluginQueue;
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::specification::Specification;
 use sojourn_engine::tcp::congestion::PluginControl;
+use sojourn_learning::Agents;
 use sojourn_native::{Recorded, Recorder};
 
 use crate::SpecificationError;
@@ -129,7 +130,7 @@ impl Plugins for Loaded {
     }
 }
 
-/// Builds a run, and the place for what its hooks record. Without its plugins it can be checked, but not run.
+/// Builds a run, and the place for what its hooks record. Without its plugins it can be checked, but not run; agents need none.
 pub fn build(
     py: Python<'_>,
     specification: &Specification,
@@ -138,8 +139,9 @@ pub fn build(
     let mut recorded = Recorded::default();
     let built = match plugins {
         None => {
-            let unloaded = Unloaded::new(specification.plugins.len());
-            py.detach(|| Simulation::with_plugins(specification, &unloaded))
+            let others = specification.plugins.iter().filter(|plugin| !Agents::is_agent(plugin)).count();
+            let unloaded = Unloaded::new(others);
+            py.detach(|| Simulation::with_plugins(specification, &Agents::new(specification, &unloaded, None)?))
         }
         Some(plugins) => {
             let loaded = Loaded::of(plugins)?;
@@ -154,7 +156,8 @@ pub fn build(
             *loaded.links.lock().unwrap_or_else(PoisonError::into_inner) =
                 with_plugins.map(|(link, _)| specification.link_name(link)).collect();
             recorded = loaded.recorded.clone();
-            Simulation::with_plugins(specification, &loaded)
+            Agents::new(specification, &loaded, None)
+                .and_then(|agents| Simulation::with_plugins(specification, &agents))
         }
     };
     built.map(|simulation| (simulation, recorded)).map_err(SpecificationError::new_err)

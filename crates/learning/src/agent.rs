@@ -1,0 +1,435 @@
+//! An agent that decides for a flow: a congestion control that is asked.
+//!
+//! One rule of time holds for whoever decides. A question falls due at a time T that is known when the one before is answered. What
+//! hooks saw before T is its interval: the question is closed before the first hook of the flow at T or later, or by an environment that
+//! has carried out all that happens before T. The action takes effect at the flow's first acknowledgement at T or later.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sojourn_engine::random::Random;
+use sojourn_engine::tcp::congestion::{
+    Algorithm, CongestionControl, CongestionEvent, Delivery, Hook, Needs, PluginControl, Told,
+};
+use sojourn_engine::tcp::window::Window;
+use sojourn_engine::time::{Duration, Time};
+
+use crate::action::{Action, Space, Target};
+use crate::decider::Decider;
+use crate::feature::{Feature, Seen};
+use crate::observer::{Measured, Observer};
+use crate::reward::Reward;
+use crate::specification::{AgentSpecification, Interval};
+
+/// What counts as a round-trip time before there is a sample: RFC 6298 section 2, the first timeout.
+const FIRST_ROUND_TRIP: Duration = Duration::from_seconds(1);
+
+/// A question after so many acknowledgements falls due at the next multiple of this, so that it is due at a time.
+pub const ACKNOWLEDGEMENT_GRID: Duration = Duration::from_microseconds(10);
+
+/// What windows hold of a round trip at the paced rate: the gain of BBR (draft-cardwell-iccrg-bbr-congestion-control-02, section 2.7).
+const WINDOWS_PER_ROUND_TRIP: f64 = 2.0;
+
+/// Segments that the window of a paced flow has at least: as of BBR, section 2.7 there.
+const LEAST_PACED: u64 = 4;
+
+/// An agent's specification as it was checked: its features, action and reward.
+#[derive(Debug)]
+pub struct Kind {
+    pub interval: Interval,
+    pub features: Vec<&'static Feature>,
+    pub history: usize,
+    pub only_tcp_info: bool,
+    pub action: Action,
+    pub reward: Option<Reward>,
+}
+
+impl Kind {
+    /// Checks an agent of a flow.
+    ///
+    /// # Errors
+    /// One line that says what is wrong and what is allowed.
+    pub fn of(specification: &AgentSpecification) -> Result<Kind, String> {
+        let AgentSpecification { interval, observe, history, action, reward, only_tcp_info, .. } = specification;
+        let features =
+            observe.iter().map(|name| Feature::named(name, *only_tcp_info)).collect::<Result<Vec<_>, _>>()?;
+        if features.is_empty() || *history == 0 {
+            return Err("observe: an agent needs at least one feature, and a history of at least 1".to_owned());
+        }
+        let is_over = match *interval {
+            Interval::Time(time) => time == Duration::ZERO,
+            Interval::RoundTrips(round_trips) => !(round_trips.is_finite() && round_trips > 0.0),
+            Interval::Acknowledgements(acknowledgements) => acknowledgements == 0,
+        };
+        if is_over {
+            return Err("interval: must be above 0".to_owned());
+        }
+        let action = Action::of(action)?;
+        if action.target == Target::Probability {
+            return Err("action: probability: a flow has a window or a rate; queues have probabilities".to_owned());
+        }
+        let reward = reward.as_ref().map(Reward::of).transpose()?;
+        Ok(Kind { interval: *interval, features, history: *history, only_tcp_info: *only_tcp_info, action, reward })
+    }
+}
+
+impl Kind {
+    /// How many numbers an observation has.
+    pub fn width(&self) -> usize {
+        self.features.len() * self.history
+    }
+
+    /// The bounds of an observation's numbers.
+    pub fn bounds(&self) -> Vec<(f32, f32)> {
+        let row: Vec<_> = self.features.iter().map(|feature| feature.bounds()).collect();
+        row.repeat(self.history)
+    }
+}
+
+/// An agent whose flow has begun, or is about to.
+#[derive(Debug)]
+pub struct Agent {
+    kind: Arc<Kind>,
+    /// The built-in congestion control whose window it changes.
+    leader: Option<Algorithm>,
+    /// None where an environment answers.
+    decider: Option<Box<dyn Decider>>,
+    observer: Observer,
+    /// When it is asked next; none before the connection is open, and while acknowledgements are counted.
+    due: Option<Time>,
+    /// Answers that have not taken effect.
+    answers: Vec<f64>,
+    /// Features of the latest intervals, the oldest first.
+    history: Vec<f32>,
+    /// The latest interval, and the one before.
+    latest: Measured,
+    before: Measured,
+    /// The window that it set, to which the flow returns after a timeout; none before it has set one.
+    window: Option<u64>,
+    /// Whether a timeout has taken the window from that.
+    has_fallen: bool,
+    /// The rate that it set.
+    rate: Option<f64>,
+}
+
+impl Agent {
+    fn new(kind: Arc<Kind>, leader: Option<Algorithm>, decider: Option<Box<dyn Decider>>) -> Agent {
+        let mut agent = Agent {
+            leader,
+            decider,
+            observer: Observer::default(),
+            due: None,
+            answers: Vec::new(),
+            history: Vec::new(),
+            latest: Measured::default(),
+            before: Measured::default(),
+            window: None,
+            has_fallen: false,
+            rate: None,
+            kind,
+        };
+        let row = agent.row(Time::ZERO, &Measured::default());
+        agent.history = row.repeat(agent.kind.history);
+        agent
+    }
+
+    fn row(&self, now: Time, measured: &Measured) -> Vec<f32> {
+        let seen = Seen { now, observer: &self.observer, measured, pacing_rate: self.pacing_rate() };
+        self.kind.features.iter().map(|feature| feature.observe(&seen, self.kind.only_tcp_info)).collect()
+    }
+
+    fn pacing_rate(&self) -> f64 {
+        let of_leader = || {
+            let leader = self.leader.as_ref()?;
+            if !leader.needs().pacing {
+                return None;
+            }
+            leader.pacing_rate(&self.observer.window, self.observer.srtt).map(|rate| rate.0 as f64)
+        };
+        self.rate.or_else(of_leader).unwrap_or(0.0)
+    }
+
+    /// When the next question falls due.
+    pub fn due(&self) -> Option<Time> {
+        self.due
+    }
+
+    /// Whether the connection is open.
+    pub fn is_open(&self) -> bool {
+        self.observer.opened.is_some()
+    }
+
+    /// The latest observation: see [`Decider::decide`].
+    pub fn observation(&self) -> &[f32] {
+        &self.history
+    }
+
+    /// The latest interval, and the one before.
+    pub fn intervals(&self) -> (&Measured, &Measured) {
+        (&self.latest, &self.before)
+    }
+
+    /// Ends the interval at the time at which its question falls due.
+    pub fn close(&mut self, now: Time) {
+        let measured = self.observer.measure(now);
+        let row = self.row(now, &measured);
+        let count = row.len();
+        self.history.rotate_left(count);
+        let end = self.history.len() - count;
+        self.history[end..].copy_from_slice(&row);
+        self.observer.begin(now, &measured);
+        self.before = std::mem::replace(&mut self.latest, measured);
+        self.due = match self.kind.interval {
+            Interval::Time(interval) => Some(now + interval),
+            Interval::RoundTrips(round_trips) => Some(now + self.round_trips(round_trips)),
+            Interval::Acknowledgements(_) => None,
+        };
+    }
+
+    /// At least a picosecond, so that time goes on.
+    fn round_trips(&self, count: f64) -> Duration {
+        let srtt = if self.observer.srtt > Duration::ZERO { self.observer.srtt } else { FIRST_ROUND_TRIP };
+        Duration::from_seconds_f64(count * srtt.seconds()).max(Duration(1))
+    }
+
+    /// Takes the answer of an environment.
+    pub fn answer(&mut self, action: f64) {
+        self.answers.push(action);
+    }
+
+    /// Closes the questions that fell due before a hook, and has them answered.
+    fn ask(&mut self, now: Time) {
+        while let Some(due) = self.due.filter(|due| *due <= now) {
+            self.close(due);
+            if let Some(answer) = self.decider.as_mut().and_then(|decider| decider.decide(&self.history)) {
+                // What a policy wants beyond the bounds is the nearest that is allowed; what is no number is nothing.
+                if !answer.is_nan() {
+                    self.answers.push(match self.kind.action.space() {
+                        Space::Box { least, most } => answer.clamp(least, most),
+                        Space::Discrete(steps) => libm::floor(answer).clamp(0.0, steps as f64 - 1.0),
+                    });
+                }
+            }
+        }
+    }
+
+    fn hear(&mut self, hook: Hook, window: &mut Window, told: Told<'_>) -> Option<u64> {
+        match (hook, told) {
+            (Hook::PacingRate, Told::Times(&[srtt], None)) => return self.rate_of(window, srtt),
+            (Hook::PacingQuantum, Told::Bytes(mss)) => {
+                return self.leader.as_ref().map(|leader| leader.pacing_quantum(mss));
+            }
+            _ => {}
+        }
+        if let Some(now) = told.now() {
+            self.ask(now);
+        }
+        let answer = self.pass_on(hook, window, told);
+        match (hook, told) {
+            (Hook::OnEstablished, Told::Times(&[srtt], Some(now))) => {
+                self.observer.open(srtt, now);
+                self.due = match self.kind.interval {
+                    Interval::Time(interval) => Some(next_multiple(interval, now)),
+                    Interval::RoundTrips(_) => Some(now),
+                    Interval::Acknowledgements(_) => None,
+                };
+            }
+            (Hook::OnSegmentLost, Told::Lost(lost)) => self.observer.lose(lost.now),
+            (Hook::OnCongestion, Told::Event(event, _)) => {
+                self.observer.congest(event);
+                self.has_fallen |= event == CongestionEvent::Timeout;
+            }
+            (Hook::OnDelivery, Told::Delivery(delivery)) => {
+                self.observer.deliver(delivery);
+                self.act(window, delivery);
+                if let Interval::Acknowledgements(count) = self.kind.interval
+                    && self.due.is_none()
+                    && self.observer.acknowledgements >= count
+                {
+                    self.due = Some(next_multiple(ACKNOWLEDGEMENT_GRID, delivery.now));
+                }
+            }
+            _ => {}
+        }
+        self.observer.window = *window;
+        answer
+    }
+
+    /// The built-in congestion control hears what it would hear without an agent.
+    fn pass_on(&mut self, hook: Hook, window: &mut Window, told: Told<'_>) -> Option<u64> {
+        let leader = self.leader.as_mut()?;
+        let hears = leader.needs().deliveries;
+        match (hook, told) {
+            (Hook::OnEstablished, Told::Times(&[srtt], Some(now))) => leader.on_established(window, srtt, now),
+            (Hook::OnAck, Told::Ack(ack)) => leader.on_ack(window, ack),
+            (Hook::IncreaseInSlowStart, Told::Ack(ack)) => return leader.increase_in_slow_start(window, ack),
+            (Hook::Increase, Told::Ack(ack)) => leader.increase(window, ack),
+            (Hook::OnCongestion, Told::Event(event, now)) => leader.on_congestion(window, event, now),
+            (Hook::OnSegmentLost, Told::Lost(lost)) if hears => leader.on_segment_lost(window, lost),
+            (Hook::OnDelivery, Told::Delivery(delivery)) if hears => leader.on_delivery(window, delivery),
+            (Hook::OnRestart, Told::Times(&[], Some(now))) if hears => leader.on_restart(window, now),
+            (Hook::OnIdle, Told::Times(&[idle], Some(now))) => leader.on_idle(window, idle, now),
+            _ => {}
+        }
+        None
+    }
+
+    /// The answers take effect, after what the built-in congestion control did. An agent that alone sets the window returns after a
+    /// timeout to what it set, by as much as is delivered.
+    fn act(&mut self, window: &mut Window, delivery: &Delivery) {
+        for position in 0..self.answers.len() {
+            let answer = self.answers[position];
+            match self.kind.action.target {
+                Target::Window => self.set_window(window, answer),
+                Target::Rate => self.set_rate(window, answer),
+                Target::Probability => unreachable!("flows have no such action"),
+            }
+        }
+        self.answers.clear();
+        if self.leader.is_some() {
+            return;
+        }
+        if let Some(rate) = self.rate {
+            let bytes = WINDOWS_PER_ROUND_TRIP * rate / 8.0 * self.observer.srtt.seconds();
+            self.window = Some((bytes as u64).max(LEAST_PACED * window.mss));
+        }
+        let aim = *self.window.get_or_insert(window.cwnd);
+        if self.has_fallen {
+            window.cwnd = aim.min(window.cwnd + delivery.delivered);
+            self.has_fallen = window.cwnd < aim;
+        } else {
+            window.cwnd = aim;
+        }
+    }
+
+    fn set_window(&mut self, window: &mut Window, answer: f64) {
+        let mss = window.mss as f64;
+        let current = if self.leader.is_some() { window.cwnd } else { self.window.unwrap_or(window.cwnd) };
+        let changed = self.kind.action.apply(answer, current as f64 / mss);
+        if changed == current as f64 / mss {
+            return;
+        }
+        let bytes = (libm::round(changed * mss) as u64).max(window.mss);
+        if self.leader.is_some() {
+            window.cwnd = bytes;
+        } else {
+            (self.window, self.has_fallen) = (Some(bytes), false);
+        }
+    }
+
+    /// Without a rate of before, the action changes the one at which a window leaves in a round trip.
+    fn set_rate(&mut self, window: &Window, answer: f64) {
+        let srtt = if self.observer.srtt > Duration::ZERO { self.observer.srtt } else { FIRST_ROUND_TRIP };
+        let current = match self.pacing_rate() {
+            0.0 => 8.0 * window.cwnd as f64 / srtt.seconds(),
+            rate => rate,
+        };
+        self.rate = Some(self.kind.action.apply(answer, current));
+    }
+
+    fn rate_of(&self, window: &Window, srtt: Duration) -> Option<u64> {
+        match self.rate {
+            Some(rate) => Some(rate as u64),
+            None => self.leader.as_ref()?.pacing_rate(window, srtt).map(|rate| rate.0),
+        }
+    }
+}
+
+/// The first multiple of an interval after a time.
+pub fn next_multiple(interval: Duration, after: Time) -> Time {
+    Time((after.0 / interval.0 + 1).saturating_mul(interval.0))
+}
+
+/// Where agents are that an environment asks: each with its number.
+pub type Asked<T> = Arc<Mutex<Vec<(u32, Arc<Mutex<T>>)>>>;
+
+/// Who decides for the flows of an agent.
+#[derive(Clone, Debug)]
+pub enum Deciding {
+    /// An environment, which finds them here.
+    Environment(Asked<Agent>),
+    /// What makes a decider for a flow, by its number.
+    Alone(Arc<dyn Makes>),
+}
+
+/// Makes deciders.
+pub trait Makes: std::fmt::Debug + Send + Sync {
+    /// One for the flow, or the queue, of this number.
+    fn decider(&self, number: u32) -> Box<dyn Decider>;
+}
+
+/// The congestion control that an agent is.
+#[derive(Debug)]
+pub struct AgentControl {
+    kind: Arc<Kind>,
+    leader: Option<Algorithm>,
+    deciding: Deciding,
+    agent: Option<Arc<Mutex<Agent>>>,
+}
+
+impl AgentControl {
+    pub fn new(kind: Arc<Kind>, leader: Option<Algorithm>, deciding: Deciding) -> AgentControl {
+        AgentControl { kind, leader, deciding, agent: None }
+    }
+}
+
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The hooks of an agent that alone sets the window.
+const OWN_HOOKS: [Hook; 4] = [Hook::OnEstablished, Hook::OnDelivery, Hook::OnSegmentLost, Hook::OnCongestion];
+
+impl PluginControl for AgentControl {
+    fn fresh(&self) -> Box<dyn PluginControl> {
+        Box::new(AgentControl::new(self.kind.clone(), self.leader.clone(), self.deciding.clone()))
+    }
+
+    fn begin(&mut self, flow: u32, random: Option<Random>) {
+        let mut leader = self.leader.clone();
+        if let Some(leader) = &mut leader {
+            leader.take_flow(flow);
+            if let Some(random) = random {
+                leader.take_random(random);
+            }
+        }
+        let decider = match &self.deciding {
+            Deciding::Environment(_) => None,
+            Deciding::Alone(makes) => Some(makes.decider(flow)),
+        };
+        let agent = Arc::new(Mutex::new(Agent::new(self.kind.clone(), leader, decider)));
+        if let Deciding::Environment(asked) = &self.deciding {
+            lock(asked).push((flow, agent.clone()));
+        }
+        self.agent = Some(agent);
+    }
+
+    fn needs(&self) -> Needs {
+        let is_paced = self.kind.action.target == Target::Rate;
+        match &self.leader {
+            None => Needs { governs: true, deliveries: true, pacing: is_paced, ..Needs::default() },
+            Some(leader) => {
+                let needs = leader.needs();
+                Needs { deliveries: true, pacing: needs.pacing || is_paced, ..needs }
+            }
+        }
+    }
+
+    fn hooks(&self) -> u32 {
+        let is_paced = self.needs().pacing;
+        let set = |hooks: &[Hook]| hooks.iter().fold(0, |set, hook| set | hook.bit());
+        match &self.leader {
+            None => set(&OWN_HOOKS) | if is_paced { Hook::PacingRate.bit() } else { 0 },
+            Some(_) if is_paced => set(Hook::ALL),
+            Some(_) => set(Hook::ALL) & !Hook::PacingRate.bit(),
+        }
+    }
+
+    fn call(&self, hook: Hook, window: &mut Window, told: Told<'_>) -> Option<u64> {
+        let agent = self.agent.as_ref()?;
+        lock(agent).hear(hook, window, told)
+    }
+
+    fn complaint(&self, hook: &str, what: &str) -> String {
+        format!("agent: {hook} {what}")
+    }
+}

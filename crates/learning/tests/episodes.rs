@@ -1,0 +1,244 @@
+//! What an environment does to a run: nothing but what the same actions do without one.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use sojourn_engine::failure::Failure;
+use sojourn_engine::plugin::{Plugins, Unloaded};
+use sojourn_engine::queue::PluginQueue;
+use sojourn_engine::simulation::Simulation;
+use sojourn_engine::specification::Specification;
+use sojourn_engine::tcp::congestion::{Algorithm, PluginControl};
+use sojourn_learning::agent::{AgentControl, Deciding, Kind, Makes};
+use sojourn_learning::environment::Outcome;
+use sojourn_learning::observer::TERMS;
+use sojourn_learning::{AgentSpecification, Agents, Decider, Environment};
+
+/// Picoseconds in a millisecond.
+const MS: u64 = 1_000_000_000;
+
+/// Two flows of an agent and one of CUBIC at a bottleneck of 20 Mbit/s with an RTT of 32 ms.
+fn three_flows(agent: Value) -> Value {
+    let mut run: Value = serde_json::from_str(include_str!("data/three_flows.json")).unwrap();
+    run["plugins"] = json!([{"agent": agent}]);
+    run["flows"][0]["source"]["plugin"] = json!(0);
+    run["flows"][0]["source"]["parameters"] = json!({});
+    run
+}
+
+fn parsed(run: &Value) -> Specification {
+    serde_json::from_value(run.clone()).unwrap()
+}
+
+fn agent(interval: &Value, action: &str, over: &Value) -> Value {
+    let observe = [
+        "send_rate",
+        "delivery_rate",
+        "latency_ratio",
+        "latency_inflation",
+        "send_ratio",
+        "loss_ratio",
+        "rtt_gradient",
+        "rtt_mean",
+        "rtt_last",
+        "srtt",
+        "in_flight",
+        "acknowledged",
+        "cwnd",
+        "pacing_rate",
+        "rate_sample",
+        "in_recovery",
+        "since_loss",
+        "interval",
+        "retransmit_ratio",
+    ];
+    json!({
+        "interval": interval, "observe": observe, "history": 2, "action": {"name": action, "parameters": {}},
+        "reward": {"name": "pcc", "parameters": {}}, "over": over, "decider": "environment",
+    })
+}
+
+/// The result of a run, to the last digit.
+fn outcome(run: &Value) -> String {
+    let specification = parsed(run);
+    let others = Unloaded::new(0);
+    let agents = Agents::new(&specification, &others, None).unwrap();
+    let simulation = Simulation::with_plugins(&specification, &agents).unwrap();
+    format!("{:?}", simulation.run(&AtomicBool::new(false)).unwrap())
+}
+
+/// Actions that look random, and are the same each time.
+fn wild(state: &mut u64) -> f64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    ((*state >> 40) as f64 / f64::from(1 << 24)) * 1.2 - 0.6
+}
+
+/// An episode: its result, the actions of each flow, and what each flow saw at each question.
+type Episode = (String, Vec<Vec<f64>>, Vec<Vec<Vec<f32>>>);
+
+fn episode(run: &Value, mut act: impl FnMut() -> f64) -> Episode {
+    let specification = parsed(run);
+    let mut environment = Environment::new(&specification).unwrap();
+    let count = environment.flows().len();
+    let width = 38;
+    let (mut observations, mut terms) = (vec![0.0; count * width], vec![0.0; count * TERMS.len()]);
+    let (mut rewards, mut terminated, mut truncated) = (vec![0.0; count], vec![0; count], vec![0; count]);
+    let mut seen = vec![Vec::new(); count];
+    let mut asked = 0;
+    while !environment.is_over() {
+        environment.tell(&mut Outcome {
+            observations: &mut observations,
+            rewards: &mut rewards,
+            terms: &mut terms,
+            terminated: &mut terminated,
+            truncated: &mut truncated,
+        });
+        let actions: Vec<f64> = (0..count).map(|_| act()).collect();
+        environment.step(&actions).unwrap();
+        for (flow, ..) in &environment.actions()[asked..] {
+            let place = environment.flows().iter().position(|each| each == flow).unwrap();
+            seen[place].push(observations[place * width..][..width].to_vec());
+        }
+        asked = environment.actions().len();
+    }
+    let mut script = vec![Vec::new(); count];
+    for (flow, _, action) in environment.actions() {
+        script[*flow as usize].push(*action);
+    }
+    (format!("{:?}", environment.finish_run().unwrap()), script, seen)
+}
+
+/// Writes down what it sees, and does what a script says.
+#[derive(Clone, Debug)]
+struct Witness {
+    script: Vec<Vec<f64>>,
+    seen: Arc<Mutex<Vec<Vec<Vec<f32>>>>>,
+    flow: usize,
+    next: usize,
+}
+
+impl Makes for Witness {
+    fn decider(&self, number: u32) -> Box<dyn Decider> {
+        Box::new(Witness { flow: number as usize, ..self.clone() })
+    }
+}
+
+impl Decider for Witness {
+    fn decide(&mut self, observation: &[f32]) -> Option<f64> {
+        self.seen.lock().unwrap()[self.flow].push(observation.to_vec());
+        self.next += 1;
+        self.script[self.flow].get(self.next - 1).copied()
+    }
+}
+
+struct Witnesses(Arc<Kind>, Option<Algorithm>, Witness);
+
+impl Plugins for Witnesses {
+    fn control(&self, _plugin: usize, _parameters: &Value) -> Result<Box<dyn PluginControl>, String> {
+        Ok(Box::new(AgentControl::new(self.0.clone(), self.1.clone(), Deciding::Alone(Arc::new(self.2.clone())))))
+    }
+
+    fn queue(&self, _plugin: usize, _parameters: &Value) -> Result<Box<dyn PluginQueue>, String> {
+        unreachable!("there is none")
+    }
+
+    fn failure(&self) -> Failure {
+        Failure::default()
+    }
+}
+
+fn cases() -> Vec<(Value, &'static str, Value)> {
+    let (cubic, bbr) = (json!({"name": "cubic", "parameters": {}}), json!({"name": "bbr", "parameters": {}}));
+    vec![
+        (json!({"time": 30 * MS}), "window_factor", Value::Null),
+        (json!({"time": MS}), "window_delta", Value::Null),
+        (json!({"round_trips": 1.0}), "window_factor", Value::Null),
+        (json!({"round_trips": 0.05}), "window_factor", json!(null)),
+        (json!({"round_trips": 1.0}), "rate_factor", Value::Null),
+        (json!({"acknowledgements": 10}), "window_factor", Value::Null),
+        (json!({"acknowledgements": 1}), "rate_delta", Value::Null),
+        (json!({"round_trips": 1.0}), "window_factor", cubic.clone()),
+        (json!({"acknowledgements": 7}), "window_factor", cubic),
+        (json!({"time": 20 * MS}), "rate_factor", bbr),
+    ]
+}
+
+/// An episode through the environment and the run that carries out its actions give the same result to the last digit, with the
+/// same observations at the same questions, for each kind of interval.
+#[test]
+fn an_episode_is_a_scripted_run() {
+    for (interval, action, over) in cases() {
+        let mut run = three_flows(agent(&interval, action, &over));
+        let mut state = 7;
+        let (result, script, seen) = episode(&run, || wild(&mut state));
+        let questions = script.iter().map(Vec::len).sum::<usize>();
+        assert!(questions > 40, "{interval} {action}: {questions} questions");
+
+        let specification: AgentSpecification = serde_json::from_value(run["plugins"][0]["agent"].clone()).unwrap();
+        let leader = specification.over.as_ref().map(|over| Algorithm::new(&over.name, &over.parameters).unwrap());
+        let witness =
+            Witness { script: script.clone(), seen: Arc::new(Mutex::new(vec![Vec::new(); 2])), flow: 0, next: 0 };
+        let kind = Arc::new(Kind::of(&specification).unwrap());
+        let simulation = Simulation::with_plugins(&parsed(&run), &Witnesses(kind, leader, witness.clone())).unwrap();
+        assert_eq!(
+            format!("{:?}", simulation.run(&AtomicBool::new(false)).unwrap()),
+            result,
+            "{interval} {action} {over}"
+        );
+        let alone = witness.seen.lock().unwrap();
+        for (flow, (alone, seen)) in alone.iter().zip(&seen).enumerate() {
+            // What falls due after the flow's last hook is asked by the environment alone.
+            assert!(alone.len() <= seen.len() && alone.len() + 40 >= seen.len(), "{} {}", alone.len(), seen.len());
+            for (question, (alone, seen)) in alone.iter().zip(seen).enumerate() {
+                assert_eq!(alone, seen, "{interval} {action} {over}: question {question} of flow {flow}");
+            }
+        }
+
+        run["plugins"][0]["agent"]["decider"] = json!({"script": script});
+        assert_eq!(outcome(&run), result, "{interval} {action} {over}");
+    }
+}
+
+/// The same episode twice is the same to the last digit.
+#[test]
+fn an_episode_can_be_repeated() {
+    let run = three_flows(agent(&json!({"round_trips": 1.0}), "window_factor", &Value::Null));
+    let (mut first, mut second) = (3, 3);
+    assert_eq!(episode(&run, || wild(&mut first)), episode(&run, || wild(&mut second)));
+}
+
+/// An agent over a built-in congestion control that changes nothing is that congestion control, whichever it is.
+#[test]
+fn neutral_actions_change_nothing() {
+    for name in ["cubic", "bbr", "bbr3", "newreno", "vegas", "illinois", "dctcp", "westwood"] {
+        let over = json!({"name": name, "parameters": {}});
+        let run = three_flows(agent(&json!({"round_trips": 1.0}), "window_factor", &over));
+        let (result, script, _) = episode(&run, || 0.0);
+        assert!(script[0].len() > 50);
+        let mut built_in = run.clone();
+        built_in["plugins"] = json!([]);
+        built_in["flows"][0]["source"]["name"] = json!(name);
+        built_in["flows"][0]["source"].as_object_mut().unwrap().remove("plugin");
+        assert_eq!(outcome(&built_in), result, "{name}");
+    }
+}
+
+/// Actions change the run: the test above would not notice an agent that does nothing.
+#[test]
+fn actions_take_effect() {
+    for (interval, action, over) in cases() {
+        let run = three_flows(agent(&interval, action, &over));
+        let mut state = 11;
+        assert_ne!(episode(&run, || 0.0).0, episode(&run, || wild(&mut state)).0, "{interval} {action} {over}");
+    }
+}
+
+/// A run whose agent waits for an environment does not start without one, and says why in one line.
+#[test]
+fn nobody_decides() {
+    let run = three_flows(agent(&json!({"time": MS}), "window", &Value::Null));
+    let others = Unloaded::new(0);
+    let refused = Agents::new(&parsed(&run), &others, None).err().unwrap();
+    assert!(refused.starts_with("agent = true: ") && !refused.contains('\n'), "{refused}");
+}

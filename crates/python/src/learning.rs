@@ -1,0 +1,243 @@
+//! Environments of agents that learn: many runs, each at a question, which native threads carry on.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::json;
+use sojourn_engine::specification::Specification;
+use sojourn_learning::action::Space;
+use sojourn_learning::agents;
+use sojourn_learning::environment::{Environment, Outcome};
+use sojourn_learning::observer::TERMS;
+use sojourn_learning::specification::AgentSpecification;
+use sojourn_native::Recorded;
+
+use crate::columns::to_python;
+use crate::{PluginFailed, SpecificationError, parse};
+
+/// Features, actions, rewards and the raw terms of rewards, as JSON.
+#[pyfunction]
+pub fn learning_catalogue() -> String {
+    sojourn_learning::catalogue().to_string()
+}
+
+/// Checks an agent as a specification has it, and says what its observations and actions are, as JSON: `low` and `high`, and `box` with
+/// two bounds or the number of `steps`.
+#[pyfunction]
+pub fn describe_agent(agent: &str) -> PyResult<String> {
+    let agent: AgentSpecification =
+        serde_json::from_str(agent).map_err(|error| SpecificationError::new_err(error.to_string()))?;
+    let kind = agents::check(&agent).map_err(SpecificationError::new_err)?;
+    let (low, high): (Vec<f32>, Vec<f32>) = kind.bounds().into_iter().unzip();
+    let mut described = json!({"low": low, "high": high});
+    match kind.action.space() {
+        Space::Box { least, most } => described["box"] = json!([least, most]),
+        Space::Discrete(steps) => described["steps"] = json!(steps),
+    }
+    Ok(described.to_string())
+}
+
+/// A run under way, and what its agents see.
+#[derive(Default)]
+struct Slot {
+    run: Option<(Specification, Environment)>,
+    observations: Vec<f32>,
+    rewards: Vec<f64>,
+    terms: Vec<f64>,
+    terminated: Vec<u8>,
+    truncated: Vec<u8>,
+}
+
+impl Slot {
+    fn begin(&mut self, text: &str) -> Result<(), String> {
+        let specification: Specification = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let environment = Environment::new(&specification)?;
+        let count = environment.flows().len();
+        self.observations.resize(count * environment.width(), 0.0);
+        self.rewards.resize(count, 0.0);
+        self.terms.resize(count * TERMS.len(), 0.0);
+        self.terminated.resize(count, 0);
+        self.truncated.resize(count, 0);
+        self.run = Some((specification, environment));
+        self.tell();
+        self.rewards.fill(0.0);
+        Ok(())
+    }
+
+    fn step(&mut self, actions: &[f64]) -> Result<(), String> {
+        if let Some((_, environment)) = &mut self.run
+            && !environment.is_over()
+        {
+            environment.step(actions)?;
+            self.tell();
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self) {
+        let Slot { run, observations, rewards, terms, terminated, truncated } = self;
+        if let Some((_, environment)) = run {
+            environment.tell(&mut Outcome { observations, rewards, terms, terminated, truncated });
+        }
+    }
+}
+
+fn lock(slot: &Mutex<Slot>) -> MutexGuard<'_, Slot> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs of scenarios with equally many agents, each at a question of its own.
+#[pyclass]
+pub struct Environments {
+    slots: Vec<Mutex<Slot>>,
+    threads: usize,
+    agents: usize,
+}
+
+/// What Python reads: observations, rewards, terms, and whether agents and runs have come to their ends.
+type Buffers = (PyBuffer<f32>, PyBuffer<f64>, PyBuffer<f64>, PyBuffer<u8>, PyBuffer<u8>);
+
+#[pymethods]
+impl Environments {
+    /// Places for so many runs of so many agents. Without a number of threads, as many as the machine has cores.
+    #[new]
+    #[pyo3(signature = (count, agents = 1, threads = None))]
+    fn new(count: usize, agents: usize, threads: Option<usize>) -> Environments {
+        let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let threads = threads.unwrap_or_else(cores).clamp(1, count.max(1));
+        let slots = (0..count).map(|_| Mutex::default()).collect();
+        Environments { slots, threads, agents }
+    }
+
+    /// Begins runs at some places, up to their first questions.
+    fn reset(&self, py: Python<'_>, places: Vec<usize>, specifications: Vec<String>, into: Buffers) -> PyResult<()> {
+        self.check(&places, &specifications)?;
+        py.detach(|| self.each(places.len(), |index| lock(&self.slots[places[index]]).begin(&specifications[index])))
+            .map_err(SpecificationError::new_err)?;
+        for place in &places {
+            let agents = lock(&self.slots[*place]).rewards.len();
+            if agents != self.agents {
+                let message = format!("the scenario has {agents} agents; this environment has {}", self.agents);
+                return Err(SpecificationError::new_err(message));
+            }
+        }
+        self.fill(py, &into)
+    }
+
+    /// Gives all agents their actions and goes on to the next questions; at some places runs begin instead. What has come to its end
+    /// stays there.
+    fn step(
+        &self,
+        py: Python<'_>,
+        actions: PyBuffer<f64>,
+        places: Vec<usize>,
+        specifications: Vec<String>,
+        into: Buffers,
+    ) -> PyResult<()> {
+        self.check(&places, &specifications)?;
+        let actions = actions.to_vec(py)?;
+        if actions.len() != self.slots.len() * self.agents {
+            let message =
+                format!("action: {} numbers; {} are asked for", actions.len(), self.slots.len() * self.agents);
+            return Err(PyValueError::new_err(message));
+        }
+        let of = |place: usize| &actions[place * self.agents..][..self.agents];
+        for (place, slot) in self.slots.iter().enumerate().filter(|(place, _)| !places.contains(place)) {
+            let slot = lock(slot);
+            let fault = slot.run.as_ref().filter(|(_, run)| !run.is_over()).and_then(|(_, run)| run.fault(of(place)));
+            if let Some(fault) = fault {
+                return Err(PyValueError::new_err(fault));
+            }
+        }
+        let begins = |place: usize| places.iter().position(|each| *each == place);
+        py.detach(|| {
+            self.each(self.slots.len(), |place| {
+                let mut slot = lock(&self.slots[place]);
+                match begins(place) {
+                    Some(index) => slot.begin(&specifications[index]),
+                    None => slot.step(of(place)),
+                }
+            })
+        })
+        .map_err(PluginFailed::new_err)?;
+        self.fill(py, &into)
+    }
+
+    /// The numbers of the flows that the agents of a run decide for.
+    fn flows(&self, place: usize) -> Vec<u32> {
+        lock(&self.slots[place]).run.as_ref().map(|(_, run)| run.flows()).unwrap_or_default()
+    }
+
+    /// Up to when all has happened in a run, in picoseconds.
+    fn now(&self, place: usize) -> u64 {
+        lock(&self.slots[place]).run.as_ref().map_or(0, |(_, run)| run.now().0)
+    }
+
+    /// The actions of a run so far: flow, time in picoseconds, and action.
+    fn actions(&self, place: usize) -> Vec<(u32, u64, f64)> {
+        let slot = lock(&self.slots[place]);
+        let Some((_, run)) = &slot.run else { return Vec::new() };
+        run.actions().iter().map(|(flow, time, action)| (*flow, time.0, *action)).collect()
+    }
+
+    /// Ends a run, without further answers, and hands out what `run` returns of a run.
+    fn finish<'py>(&self, py: Python<'py>, place: usize) -> PyResult<Bound<'py, PyDict>> {
+        let run = lock(&self.slots[place]).run.take();
+        let (specification, environment) = run.ok_or_else(|| PyValueError::new_err("no run is under way"))?;
+        let result = py.detach(|| environment.finish_run()).map_err(PluginFailed::new_err)?;
+        to_python(py, &specification, &result, &Recorded::default())
+    }
+}
+
+impl Environments {
+    fn check(&self, places: &[usize], specifications: &[String]) -> PyResult<()> {
+        for specification in specifications {
+            parse(specification)?;
+        }
+        if places.len() != specifications.len() || places.iter().any(|place| *place >= self.slots.len()) {
+            return Err(PyValueError::new_err("places: not those of the specifications"));
+        }
+        Ok(())
+    }
+
+    /// Does something for each number below `count`, on as many threads as there are. The first that fails is told.
+    fn each(&self, count: usize, job: impl Fn(usize) -> Result<(), String> + Sync) -> Result<(), String> {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                if index >= count {
+                    return Ok(());
+                }
+                job(index)?;
+            }
+        };
+        thread::scope(|scope| {
+            let others: Vec<_> = (1..self.threads.min(count)).map(|_| scope.spawn(work)).collect();
+            let own = work();
+            let others =
+                others.into_iter().map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            others.fold(own, Result::and)
+        })
+    }
+
+    /// Writes what all agents see into Python's arrays.
+    fn fill(&self, py: Python<'_>, (observations, rewards, terms, terminated, truncated): &Buffers) -> PyResult<()> {
+        let slots: Vec<_> = self.slots.iter().map(lock).collect();
+        fn gather<'a, T: Copy + 'a>(parts: impl Iterator<Item = &'a Vec<T>>) -> Vec<T> {
+            parts.flatten().copied().collect()
+        }
+        observations.copy_from_slice(py, &gather(slots.iter().map(|slot| &slot.observations)))?;
+        rewards.copy_from_slice(py, &gather(slots.iter().map(|slot| &slot.rewards)))?;
+        terms.copy_from_slice(py, &gather(slots.iter().map(|slot| &slot.terms)))?;
+        terminated.copy_from_slice(py, &gather(slots.iter().map(|slot| &slot.terminated)))?;
+        truncated.copy_from_slice(py, &gather(slots.iter().map(|slot| &slot.truncated)))?;
+        Ok(())
+    }
+}
