@@ -34,6 +34,11 @@ def complaint(capsys: Capture) -> str:
     return captured.err
 
 
+def is_shown(line: str, page: str) -> bool:
+    """Returns whether a page of docs/ shows a line as what a command prints."""
+    return f"    {line}" in (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
+
+
 def scenario_data(**changes: Any) -> dict[str, Any]:
     """Returns a small scenario as plain data, with top-level keys changed; only its algorithms draw random numbers."""
     data: dict[str, Any] = {
