@@ -18,6 +18,15 @@ settings.load_profile("few")
 
 Capture = pytest.CaptureFixture[str]
 
+#: Files with tests that take tens of seconds, or that make what others of the file need for as long: they come first, so that no
+#: process is left with one of them when the others have nothing more to do.
+FIRST = ("test_additions.py", "test_crashes.py", "test_search.py", "test_site.py", "test_wheel.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests are in the order of their files but for the first."""
+    items.sort(key=lambda item: item.path.name not in FIRST)
+
 
 @pytest.fixture(autouse=True)
 def without_width(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -560,15 +560,7 @@ def test_endless_algorithm_is_stopped(browser: Browser) -> None:
     page.close()
 
 
-@pytest.mark.parametrize(
-    ("width", "scheme"),
-    [
-        (1440, "light"),
-        (390, "dark"),
-        pytest.param(1440, "dark", marks=pytest.mark.long),
-        pytest.param(390, "light", marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
 def test_page_is_accessible(browser: Browser, width: int, scheme: Scheme) -> None:
     """axe-core finds nothing, with one setting and with two, all parts open, in the dialog too; and the page fits its width."""
     watched = Watched(browser, width=width, scheme=scheme)
