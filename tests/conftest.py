@@ -1,3 +1,4 @@
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ ALL = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("all", ALL)
 settings.register_profile("few", ALL, max_examples=ALL.max_examples // 4)
 settings.load_profile("few")
+
+#: Continuous integration tries the same cases of what is drawn each time, so it tries fewer than `make test-long` does by hand.
+IN_CI = "CI" in os.environ
 
 Capture = pytest.CaptureFixture[str]
 
