@@ -1,6 +1,7 @@
 """Reads the file of a policy."""
 
 import json
+from functools import lru_cache
 from pathlib import Path
 
 from sojourn.policies.model import Policy, chained, layer_of
@@ -30,13 +31,19 @@ def read(path: Path) -> Policy:
     if len(content) > LARGEST:
         raise ValueError(f'"{path.name}": {len(content):,} bytes; a policy may have {LARGEST:,}')
     try:
-        if path.suffix == ".json":
-            return _of_json(content)
-        from sojourn.policies import onnx
-
-        return onnx.read(content)
+        return _parsed(path.suffix, content)
     except ValueError as error:
         raise ValueError(f'"{path.name}": {error}') from None
+
+
+@lru_cache(maxsize=32)
+def _parsed(ending: str, content: bytes) -> Policy:
+    """Each cell of a sweep comes here."""
+    if ending == ".json":
+        return _of_json(content)
+    from sojourn.policies import onnx
+
+    return onnx.read(content)
 
 
 def _of_json(content: bytes) -> Policy:

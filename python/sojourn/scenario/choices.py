@@ -274,11 +274,13 @@ def _agent_tables() -> list[JsonSchemaValue]:
     who = {
         "agent": {"const": True, "description": "It waits for an environment."},
         "actions": {"type": "string", "description": "A file with the actions of an episode; its path is relative to this file."},
+        "policy": {"type": "string", "description": "A file with a policy, JSON or ONNX; its path is relative to this file."},
     }
+    titles = {"agent": "A controller that learns", "actions": "The actions of an episode", "policy": "A policy"}
     return [
         {
             "type": "object",
-            "title": "A controller that learns" if key == "agent" else "The actions of an episode",
+            "title": titles[key],
             "properties": {key: what, **properties},
             "required": [key],
             "additionalProperties": False,
