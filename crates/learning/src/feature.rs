@@ -18,8 +18,8 @@ pub struct Feature {
     pub meaning: &'static str,
     /// The fields of Linux's `tcp_info` that show it; empty if none does.
     pub tcp_info: &'static str,
-    /// Steps in which these fields count, in the feature's unit.
-    step: f64,
+    /// Steps in which these fields count, in the feature's unit; 0 if they are as fine as the feature.
+    pub step: f64,
     value: fn(&Seen<'_>) -> f64,
 }
 
@@ -158,6 +158,7 @@ pub fn catalogue() -> Value {
             "least": feature.least,
             "most": feature.most,
             "scale": feature.scale,
+            "step": feature.step,
             "meaning": feature.meaning,
             "tcp_info": feature.tcp_info,
         })
