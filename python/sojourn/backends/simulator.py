@@ -13,7 +13,7 @@ from sojourn.backends.backend import CONNECTIONS, MOMENT_FLOWS, MOMENT_QUEUES, M
 from sojourn.backends.identity import Identity
 from sojourn.backends.result import FRAMES, RECORDED, RunResult, RunResults, frame
 from sojourn.errors import PANIC, InputError, RunCancelled, RunFailed
-from sojourn.plugins.source import LINUX
+from sojourn.plugins.source import AGENT, LINUX
 from sojourn.scenario.given import Given
 from sojourn.specification import RunSpecification
 from sojourn.units import PICOSECONDS
@@ -62,6 +62,10 @@ class Simulator:
                 if plugin["language"] == LINUX:
                     key = next((key for key in given.keys if key.endswith("queue.linux")), "queue.linux")
                     raise InputError(f"{key}: only a kernel that was built with {plugin['file']} runs it: --backend linux:NAME")
+        for plugin in run.get("plugins", ()):
+            if plugin["language"] == AGENT and plugin["agent"]["decider"] == "environment":
+                key = next((key for key in given.keys if key.endswith("tcp.agent")), "tcp.agent")
+                raise InputError(f'{key}: it waits for an environment ("import sojourn.environment"); "actions" runs without one')
         if "programs" in run:
             raise InputError("programs: they run on a real kernel only: --backend linux")
         with complaints():
@@ -69,7 +73,7 @@ class Simulator:
 
     def run(self, run: RunSpecification, /) -> RunResult:
         """Simulates one run; see ``Backend.run``."""
-        if run.get("plugins"):
+        if has_own_code(run):
             return result_of(self._elsewhere(run))
         with complaints():
             tables = _engine.run(specification.text(run), self._cancellation)
@@ -187,13 +191,18 @@ class SimulatedSteps:
             return result_of(self._engine.finish())
 
 
+def has_own_code(run: RunSpecification) -> bool:
+    """Whether code of the user's own runs in a run; agents have none."""
+    return any(plugin["language"] != AGENT for plugin in run.get("plugins", ()))
+
+
 def _loaded(run: RunSpecification) -> "list[Loaded] | None":
     """The user's files of a run, for one that goes on in this process.
 
     Raises:
         InputError: one cannot be loaded.
     """
-    if not run.get("plugins"):
+    if not has_own_code(run):
         return None
     from sojourn.plugins.loading import load_all
 

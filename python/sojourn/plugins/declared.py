@@ -10,7 +10,7 @@ from sojourn import _engine
 from sojourn.catalogue import Algorithm, Parameter
 from sojourn.errors import CompilationFailed
 from sojourn.plugins import processes
-from sojourn.plugins.source import Source
+from sojourn.plugins.source import AGENT, Source
 from sojourn.plugins.worker import DESCRIBE, OK, WRONG
 
 #: What a parameter may be called.
@@ -37,12 +37,14 @@ class Declared:
 
 @lru_cache(maxsize=256)
 def declared(source: Source) -> Declared:
-    """What a source declares.
+    """What a source declares; of an agent, nothing.
 
     Raises:
         CompilationFailed: it does not compile.
         ValueError: it cannot be loaded, or what it declares makes no sense; one line.
     """
+    if source.language == AGENT:
+        return Declared(None, None)
     try:
         answer, *rest = processes.ask((DESCRIBE, processes.PATIENCE, source.as_json()))
     except processes.Crashed as crashed:

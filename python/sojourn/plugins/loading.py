@@ -16,7 +16,7 @@ from sojourn.errors import within
 from sojourn.plugins.compiler import compiled
 from sojourn.plugins.declaring import Declaration, ShownAttribute
 from sojourn.plugins.hooks import CongestionControl, Queue, defined
-from sojourn.plugins.source import Source, library, of_json
+from sojourn.plugins.source import AGENT, Source, library, of_json
 
 #: What a library defines, by the names of its symbols.
 CONTROL_SYMBOL, QUEUE_SYMBOL = "sojourn_congestion_control", "sojourn_queue"
@@ -50,13 +50,25 @@ class Loaded(Protocol):
 
 def load_all(plugins: list[dict[str, Any]]) -> list[Loaded]:
     """The plugins of a run's specification."""
-    return [load(of_json(plugin)) for plugin in plugins]
+    return [Unloaded(plugin["file"]) if plugin["language"] == AGENT else load(of_json(plugin)) for plugin in plugins]
 
 
 @cache
 def load(source: Source) -> Loaded:
     """Loads a plugin; the same source is loaded once."""
     return PythonFile(source) if source.language == "python" else Library(source)
+
+
+class Unloaded:
+    """Stands for an agent among the plugins of a run, which the engine's crate for controllers that learn makes."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.addresses: tuple[int, int] | None = (0, 0)
+
+    def described(self) -> dict[str, Any]:
+        """See ``Loaded.described``."""
+        return {"control": None, "queue": None}
 
 
 class PythonFile:

@@ -19,6 +19,9 @@ LANGUAGES = {".py": "python", ".c": "c", ".so": "library"}
 #: The language of an unmodified congestion control module of Linux, which is in C too.
 LINUX = "linux"
 
+#: The language of an agent (``sojourn.scenario.agents``), which the engine's crate for controllers that learn carries out.
+AGENT = "agent"
+
 #: The ending of a file beside a module of Linux that says what the module shows of its inner state.
 SHOWS = ".shows.c"
 

@@ -18,7 +18,7 @@ from sojourn.catalogue import Algorithm, Value
 from sojourn.errors import within
 from sojourn.plugins import source
 from sojourn.plugins.source import Source
-from sojourn.scenario import parameters
+from sojourn.scenario import agents, parameters
 from sojourn.scenario.quantities import LIMIT_SCHEMA
 from sojourn.scenario.reading import folder_of, shared
 from sojourn.units import BandwidthDelayProducts, QueueLimit, parse_queue_limit
@@ -167,7 +167,7 @@ class TcpChoice(Choice):
     @classmethod
     def read(cls, keys: dict[str, object], folder: Path) -> Self:
         known = catalogue.load()
-        plugin = _plugin(keys, folder)
+        plugin = agents.read(keys, folder) if agents.names_one(keys) else _plugin(keys, folder)
         control = known.congestion_control(_name(keys)) if plugin is None else control_of(plugin)
         if control.rate_based and "slow_start" in keys:
             raise ValueError(f"slow_start: {control.name} has no slow start, because it sends at a rate of its own")
@@ -191,6 +191,7 @@ class TcpChoice(Choice):
         rates = [entry for entry in known.congestion_controls if entry.rate_based]
         common = {"slow_start": SlowStartChoice.json_schema()}
         own = [_own_table(common), _own_table(common, "linux", "An unmodified congestion control module of Linux")]
+        own += _agent_tables()
         tables = [*_tables(windows, common), *_tables(rates, {}), *own]
         return _schema("A congestion control.", known.congestion_controls, tables)
 
@@ -229,6 +230,8 @@ class StackChoice(Choice):
 
 def control_of(plugin: Source) -> Algorithm:
     """The congestion control of a plugin."""
+    if plugin.language == source.AGENT:
+        return Algorithm(name=plugin.file, title="a controller that learns", class_="own")
     return _declared(plugin, "control")
 
 
@@ -240,6 +243,48 @@ def queue_of(plugin: Source) -> Algorithm:
     if "register_qdisc" not in plugin.files[plugin.file]:
         raise ValueError(f"linux: {plugin.file} registers no queue discipline")
     return Algorithm(name=plugin.file, title=plugin.file, class_="own")
+
+
+def _agent_tables() -> list[JsonSchemaValue]:
+    """The tables of an agent, by who decides for it."""
+    registry = agents.registry()
+    named = {
+        key: {
+            "description": f"{title}, by name or with its parameters.",
+            "anyOf": [
+                {"enum": [entry["name"] for entry in registry[f"{key}s"]]},
+                {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+            ],
+        }
+        for key, title in (("action", "What it sets"), ("reward", "What an interval is worth"))
+    }
+    properties = {
+        "interval": {"type": "string", "examples": ["1 rtt", "30 ms", "10 acks"], "description": "When it is asked."},
+        "observe": {
+            "type": "array",
+            "items": {"enum": [entry["name"] for entry in registry["features"]]},
+            "minItems": 1,
+            "description": "What it sees.",
+        },
+        "history": {"type": "integer", "minimum": 1, "maximum": agents.MOST_HISTORY, "description": "Intervals that it sees."},
+        "only_tcp_info": {"type": "boolean", "description": "Whether it sees only what a kernel's tcp_info shows."},
+        "over": {"description": "The built-in congestion control whose window it changes.", "type": ["string", "object"]},
+        **named,
+    }
+    who = {
+        "agent": {"const": True, "description": "It waits for an environment."},
+        "actions": {"type": "string", "description": "A file with the actions of an episode; its path is relative to this file."},
+    }
+    return [
+        {
+            "type": "object",
+            "title": "A controller that learns" if key == "agent" else "The actions of an episode",
+            "properties": {key: what, **properties},
+            "required": [key],
+            "additionalProperties": False,
+        }
+        for key, what in who.items()
+    ]
 
 
 def _declared(plugin: Source, kind: Literal["control", "queue"]) -> Algorithm:
@@ -274,6 +319,8 @@ def _identifying(plugin: Source | None) -> str:
     """The key that says which algorithm it is."""
     if plugin is None:
         return "name"
+    if isinstance(plugin, agents.Agent):
+        return {"environment": "agent", "script": "actions"}.get(plugin.decider, plugin.decider)
     return "linux" if plugin.language == source.LINUX else "file"
 
 

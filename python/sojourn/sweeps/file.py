@@ -12,6 +12,7 @@ from sojourn.scenario import read_toml
 from sojourn.scenario.base import Table
 from sojourn.scenario.model import Scenario
 from sojourn.scenario.problems import describe
+from sojourn.sweeps.drawn import Drawn
 from sojourn.sweeps.matrix import Matrix
 from sojourn.sweeps.model import Sweep
 from sojourn.sweeps.ranged import Ranged
@@ -26,6 +27,9 @@ SEARCH = "search"
 #: The table that says what a map of a space shows; only maps read it.
 RANGE = "range"
 
+#: The table that says what is drawn for each episode; only environments read it.
+ENVIRONMENT = "environment"
+
 
 TableT = TypeVar("TableT", bound=Table)
 
@@ -39,6 +43,7 @@ class ScenarioFile(Scenario):
     )
     search: Searched | None = Field(None, description="A space of scenarios, and what is looked for in it: sojourn search.")
     range: Ranged | None = Field(None, description="What a map of the space shows: sojourn range.")
+    environment: Drawn | None = Field(None, description="What is drawn for each episode of an environment: sojourn.environment.")
 
 
 def load(path: str | Path) -> Matrix:
@@ -56,9 +61,10 @@ def from_data(data: Mapping[str, Any], origin: str, folder: Path | None = None) 
     for key in data:
         if key not in ScenarioFile.all_keys():
             raise InputError(f"{origin}: {ScenarioFile.unknown(key)}")
-    base = {key: value for key, value in data.items() if key not in (SWEEP, SEARCH, RANGE)}
+    base = {key: value for key, value in data.items() if key not in (SWEEP, SEARCH, RANGE, ENVIRONMENT)}
     searched(data, origin)
     ranged(data, origin)
+    drawn(data, origin)
     try:
         made = Matrix(base, Sweep.of(data.get(SWEEP, {})), origin, folder=folder)
     except ValidationError as error:
@@ -76,6 +82,11 @@ def searched(data: Mapping[str, Any], origin: str) -> Searched | None:
 def ranged(data: Mapping[str, Any], origin: str) -> Ranged | None:
     """What a scenario file given as plain data says of a map; None if it says nothing."""
     return _table(Ranged, data, RANGE, origin)
+
+
+def drawn(data: Mapping[str, Any], origin: str) -> Drawn | None:
+    """What a scenario file given as plain data says of episodes; None if it says nothing."""
+    return _table(Drawn, data, ENVIRONMENT, origin)
 
 
 def _table(kind: type[TableT], data: Mapping[str, Any], name: str, origin: str) -> TableT | None:

@@ -12,7 +12,7 @@ from sojourn.backends.linux.limits import Impossible, Limitations
 from sojourn.backends.linux.units import microseconds, milliseconds
 from sojourn.linux.cache import BUILD, PRAGUE
 from sojourn.linux.source import OLDEST, digest
-from sojourn.plugins.source import LINUX
+from sojourn.plugins.source import AGENT, LINUX
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,8 @@ class Added:
         """The name and the text of the very file that a scenario names in the table ``key``; ``example`` is one that would do."""
         named = self.plugins[plugin]
         file, text = named["file"], named["files"].get(named["file"], "")
+        if named["language"] == AGENT:
+            raise Impossible(key, "Linux has no agents; only the simulator carries them out")
         if named["language"] != LINUX:
             raise Impossible(
                 f"{key}.file", f'Linux runs modules of its own only: {{ linux = "{example.format(Path(file).stem)}" }}'

@@ -1,0 +1,226 @@
+"""Agents as scenarios write them: ``tcp = { agent = true, interval = "1 rtt", ... }``, or with the actions of a file.
+
+What features, actions and rewards there are says the engine's crate for controllers that learn (``crates/learning``).
+"""
+
+import csv
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from sojourn import _engine, catalogue, names, trust
+from sojourn.errors import within
+from sojourn.plugins.source import AGENT, Source
+from sojourn.scenario import parameters
+from sojourn.scenario.files import MOST_ROWS, read_text
+from sojourn.units import DURATION, RATE
+
+#: The keys that say that something is an agent, and who decides for it.
+WHO = ("agent", "actions")
+
+#: What an agent sees unless told otherwise: the features of PCC-RL, of ten intervals (network_sim.py, SimulatedNetworkEnv).
+OBSERVED = ("latency_inflation", "latency_ratio", "send_ratio")
+HISTORY = 10
+
+#: The most intervals of an observation.
+MOST_HISTORY = 1_000
+
+#: The columns of a file of actions.
+COLUMNS = ("flow", "time", "action")
+
+#: The other keys of an agent.
+KEYS = ("interval", "observe", "history", "action", "reward", "only_tcp_info", "over")
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Agent(Source):
+    """An agent, which stands among the user's own algorithms of a run."""
+
+    #: As the specification has it.
+    agent: Json = field(default_factory=dict)
+
+    __hash__ = Source.__hash__
+
+    @property
+    def decider(self) -> str:
+        """Who decides: ``environment`` or ``script``."""
+        decider = self.agent["decider"]
+        return decider if isinstance(decider, str) else next(iter(decider))
+
+
+@cache
+def registry() -> Json:
+    """The features, actions, rewards and raw terms that there are."""
+    listed: Json = json.loads(_engine.learning_catalogue())
+    return listed
+
+
+def names_one(keys: Mapping[str, object]) -> bool:
+    """Whether a table is an agent's."""
+    return any(key in keys for key in WHO)
+
+
+def read(keys: dict[str, object], folder: Path) -> Agent:
+    """Reads an agent, and takes its keys from the table; a ``ValueError`` says what is wrong and what is allowed."""
+    given = [key for key in ("name", "file", "linux", *WHO) if key in keys]
+    if len(given) > 1:
+        raise ValueError(f'give either "{given[0]}" or "{given[1]}"')
+    who = keys.pop(given[0])
+    file, decider = _decider(given[0], who, folder)
+    own = {key: keys.pop(key) for key in KEYS if key in keys}
+    agent = {
+        "interval": _interval(own.get("interval", "1 rtt")),
+        "observe": _observed(own.get("observe", list(OBSERVED))),
+        "history": _history(own.get("history", HISTORY)),
+        "action": _named(own.get("action", "window_factor"), "action"),
+        "reward": None if "reward" not in own else _named(own["reward"], "reward"),
+        "only_tcp_info": _flag(own.get("only_tcp_info", False), "only_tcp_info"),
+        "over": None if "over" not in own else _over(own["over"]),
+        "decider": decider,
+    }
+    _check(json.dumps(agent, sort_keys=True))
+    digest = hashlib.sha256(json.dumps(agent, sort_keys=True).encode()).hexdigest()
+    return Agent(file, AGENT, digest, {}, agent)
+
+
+@lru_cache(maxsize=256)
+def _check(agent: str) -> None:
+    try:
+        _engine.describe_agent(agent)
+    except _engine.SpecificationError as error:
+        raise ValueError(str(error)) from None
+
+
+def spaces(agent: Json) -> Json:
+    """What an agent's observations and actions are: ``low``, ``high``, and ``box`` with two bounds or a number of ``steps``."""
+    described: Json = json.loads(_engine.describe_agent(json.dumps(agent)))
+    return described
+
+
+def _decider(key: str, who: object, folder: Path) -> tuple[str, object]:
+    """What the algorithm is called, and who decides. An episode is called as it was when it was carried out."""
+    if key == "agent":
+        if who is not True:
+            raise ValueError(f"agent: {who!r} makes no sense; write agent = true")
+        return AGENT, "environment"
+    if not isinstance(who, str):
+        raise ValueError(f"{key}: {who!r} is not the name of a file")
+    with within(key):
+        trust.check(who, folder)
+        return AGENT, {"script": read_actions(folder / who)}
+
+
+def read_actions(path: Path) -> list[list[float]]:
+    """The actions of a file, flow by flow, in order."""
+    rows = [row for row in csv.reader(read_text(path).splitlines()) if row]
+    with within(f'"{path.name}"'):
+        if not rows or tuple(rows[0]) != COLUMNS:
+            raise ValueError(f"line 1: must be {','.join(COLUMNS)}")
+        if len(rows) - 1 > MOST_ROWS:
+            raise ValueError(f"{len(rows) - 1:,} rows; at most {MOST_ROWS:,}")
+        found: dict[int, list[float]] = {}
+        for line, row in enumerate(rows[1:], start=2):
+            try:
+                flow, action = int(row[0]), float(row[2])
+            except (IndexError, ValueError):
+                raise ValueError(f'line {line}: "{",".join(row)}" is not a flow, a time and an action') from None
+            if not 0 <= flow < MOST_ROWS or not math.isfinite(action):
+                raise ValueError(f"line {line}: a flow is a number from 0, and an action a finite number")
+            found.setdefault(flow, []).append(action)
+    return [found.get(flow, []) for flow in range(max(found, default=-1) + 1)]
+
+
+def _interval(given: object) -> Json:
+    allowed = 'a time such as "30 ms", round trips such as "1 rtt", or acknowledgements such as "10 acks"'
+    if not isinstance(given, str):
+        raise ValueError(f"interval: {given!r} is not {allowed}")
+    number, _, unit = given.strip().rpartition(" ")
+    if unit in ("rtt", "rtts", "ack", "acks"):
+        try:
+            count = float(number)
+        except ValueError:
+            raise ValueError(f'interval: "{given}" is not {allowed}') from None
+        if unit.startswith("ack"):
+            if count < 1 or count != int(count):
+                raise ValueError(f'interval: "{given}": a number of acknowledgements must be whole and at least 1')
+            return {"acknowledgements": int(count)}
+        if not (0 < count < math.inf):
+            raise ValueError(f'interval: "{given}": must be more than 0')
+        return {"round_trips": count}
+    with within("interval"):
+        time = DURATION.parse(given)
+        if time <= 0:
+            raise ValueError(f'"{given}" must be more than 0')
+        return {"time": time}
+
+
+def _observed(given: object) -> list[str]:
+    known = [feature["name"] for feature in registry()["features"]]
+    if not isinstance(given, list) or not given or not all(isinstance(name, str) for name in given):
+        raise ValueError("observe: must be a list of features, at least one")
+    for name in given:
+        names.check("feature", name, known, place="observe: ")
+    return list(given)
+
+
+def _history(given: object) -> int:
+    if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= MOST_HISTORY:
+        raise ValueError(f"history: {given!r} is not a number of intervals (from 1 to {MOST_HISTORY:,})")
+    return given
+
+
+def _flag(given: object, key: str) -> bool:
+    if not isinstance(given, bool):
+        raise ValueError(f"{key}: {given!r} is not true or false")
+    return given
+
+
+def _named(given: object, key: str) -> Json:
+    """An action or a reward with its parameters."""
+    table = {"name": given} if isinstance(given, str) else given
+    if not isinstance(table, Mapping) or not isinstance(table.get("name"), str):
+        raise ValueError(f'{key}: {given!r} is not a name or a table such as {{ name = "..." }}')
+    listed = {entry["name"]: entry for entry in registry()[f"{key}s"]}
+    names.check(key, table["name"], listed, place=f"{key}: ")
+    entry = listed[table["name"]]
+    values = {parameter["name"]: parameter["default"] for parameter in entry["parameters"]}
+    kinds = {parameter["name"]: parameter["kind"] for parameter in entry["parameters"]}
+    for name, value in table.items():
+        if name == "name":
+            continue
+        names.check(f"key of {table['name']}", name, values, place=f"{key}: ")
+        with within(f"{key}: {name}"):
+            values[name] = _value(value, kinds[name])
+    return {"name": table["name"], "parameters": values}
+
+
+def _value(given: object, kind: str) -> object:
+    if kind == "rate":
+        return RATE.parse(given)
+    if kind == "steps":
+        return given  # the engine says what is wrong
+    if isinstance(given, bool) or not isinstance(given, int if kind == "integer" else int | float):
+        raise ValueError(f"{given!r} is not {'an' if kind == 'integer' else 'a'} {kind}")
+    return given
+
+
+def _over(given: object) -> Json:
+    """The built-in congestion control that an agent is over."""
+    table = {"name": given} if isinstance(given, str) else given
+    if not isinstance(table, Mapping) or not isinstance(table.get("name"), str):
+        raise ValueError(f'over: {given!r} is not a name or a table such as {{ name = "cubic" }}')
+    with within("over"):
+        control = catalogue.load().congestion_control(table["name"])
+        if control.rate_based:
+            raise ValueError(f"{control.name} has no window and no rate to change")
+        others = {key: value for key, value in table.items() if key != "name"}
+        values = parameters.read(others, control.parameters, control.name, "name")
+        filled = {parameter.name: values.get(parameter.name, parameter.default) for parameter in control.parameters}
+    return {"name": control.name, "parameters": filled}
