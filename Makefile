@@ -205,4 +205,4 @@ draw-linux: setup
 # busy processes, are `pytest -m "kernel and long"`.
 test-linux: setup tools
 	$(SOJOURN) linux status | grep ': Linux ' | grep -qv 'another version' || $(SOJOURN) linux build
-	$(BIN)/pytest -m "kernel and not long"
+	$(PYTEST) -m "kernel and not long"

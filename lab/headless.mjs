@@ -111,6 +111,10 @@ const REQUESTS = {
   changed: ({ setting, changes }) => lab.changed(setting, changes, known),
   differences: ({ from, to }) => lab.differences(from, to, known),
   words: ({ from, to }) => lab.differences(from, to, known).map((each) => lab.inWords(each, from, to)),
+  places: ({ groups }) => {
+    const colours = lab.knownIn(known);
+    return { groups: lab.ofGroups(groups, colours), flows: lab.ofFlows(groups, colours) };
+  },
   run: ({ specification, traced = false, inside = false }) =>
     run(JSON.stringify(inside ? lab.withInside(specification) : specification), traced),
   summary: ({ setting, numbers }) => lab.summarise(numbers, setting.warm_up / 1e12, setting.duration / 1e12),

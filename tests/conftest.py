@@ -1,3 +1,4 @@
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,19 @@ settings.register_profile("all", ALL)
 settings.register_profile("few", ALL, max_examples=ALL.max_examples // 4)
 settings.load_profile("few")
 
+#: Continuous integration tries the same cases of what is drawn each time, so it tries fewer than `make test-long` does by hand.
+IN_CI = "CI" in os.environ
+
 Capture = pytest.CaptureFixture[str]
+
+#: Files with tests that take tens of seconds, or that make what others of the file need for as long: they come first, so that no
+#: process is left with one of them when the others have nothing more to do.
+FIRST = ("test_additions.py", "test_crashes.py", "test_known_outcomes.py", "test_search.py", "test_site.py", "test_wheel.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests are in the order of their files but for the first."""
+    items.sort(key=lambda item: item.path.name not in FIRST)
 
 
 @pytest.fixture(autouse=True)
@@ -32,6 +45,11 @@ def complaint(capsys: Capture) -> str:
     assert captured.err.count("\n") == 1
     assert captured.err.startswith("sojourn: ")
     return captured.err
+
+
+def is_shown(line: str, page: str) -> bool:
+    """Returns whether a page of docs/ shows a line as what a command prints."""
+    return f"    {line}" in (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
 
 
 def scenario_data(**changes: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import campaigns
+from conftest import IN_CI
 from sojourn.store import Store
 
 #: Seeds of each of the two cells.
@@ -34,7 +35,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return parquet(directory)
 
 
-@pytest.mark.parametrize("times", [3, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("times", [3, pytest.param(30 if IN_CI else 100, marks=pytest.mark.long)])
 def test_killed_process_keeps_runs(times: int, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
     """Killed at random times and restarted, campaigns end with the same files as without kills, and lose no finished run."""
     began = time.monotonic()

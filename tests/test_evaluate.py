@@ -20,7 +20,7 @@ from sojourn.cli.commands import status
 from sojourn.errors import InputError
 from sojourn.report import card as card_page
 from sojourn.suite import card as cards
-from sojourn.suite import contenders, judging, library
+from sojourn.suite import contenders, judging, library, words
 from sojourn.suite.contenders import Contender
 from sojourn.suite.design import ALONE, Kind, Question
 from sojourn.suite.judging import Answer, Verdict
@@ -127,6 +127,33 @@ def test_what_counts_as_equal_passes() -> None:
     """A utilisation may be 15 % lower, as values agree everywhere; surely lower than that it is a concern."""
     assert judged(USED, {"mine": [0.89, 0.90, 0.91], "cubic": [1.0, 1.0, 1.0]}).verdict is Verdict.PASS
     assert judged(USED, {"mine": [0.80, 0.81, 0.79], "cubic": [1.0, 1.0, 1.0]}).verdict is Verdict.CONCERN
+
+
+def test_waits_that_no_host_tells_apart_are_equal() -> None:
+    """A wait of 0.05 ms is no concern beside one of 0.01 ms, which is less than hosts tell; one of 0.2 ms is."""
+    wait = {key: value for key, value in USED.items() if key != "better"} | {"metric": "sojourn_mean_s"}
+    near = {"mine": [4.9e-5, 5.0e-5, 5.1e-5], "cubic": [1e-5] * 3}
+    assert judged(wait, near).verdict is Verdict.PASS
+    assert judged(wait, near | {"mine": [2.0e-4, 2.1e-4, 1.9e-4]}).verdict is Verdict.CONCERN
+
+
+def test_intervals_end_at_the_bounds_of_what_is_measured() -> None:
+    """No interval of a card has a utilisation above 1 or a harm above 1; it is shown by its ends."""
+    used = {"mine": [1.0, 0.9, 1.0], "cubic": [1.0, 0.8, 0.9]}
+    lost = {"mine": [0.0, 2.0, 0.0], "cubic": [0.5, 4.0, 1.0], ALONE: [8.0, 8.0, 8.0]}
+    for question, values, end in ((USED, used, "100] %"), (SHARE, lost, "1.0]")):
+        answer = judged(question, values)
+        found = answer.findings[0]
+        for each in (found.candidate, *found.comparators.values()):
+            assert each is not None
+            assert each.high is not None
+            assert each.low is not None
+            assert each.mean < each.high <= 1
+        assert words.number(cards.Row.of(answer), cards.Interval.of(found.candidate)).endswith(f", {end}")
+    helped = judged(SHARE, {"mine": [8.2, 8.0], "cubic": [7.9, 8.0], ALONE: [8.0, 8.0]}).findings[0].candidate
+    assert helped is not None
+    assert helped.low is not None
+    assert helped.low < 0
 
 
 def test_chance_is_no_concern_and_the_seeds_told_decide() -> None:

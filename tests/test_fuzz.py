@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import scenario_data
+from conftest import IN_CI, scenario_data
 from sojourn import _engine
 from sojourn.errors import InputError
 from sojourn.scenario import from_data
@@ -118,7 +118,7 @@ def test_bounds_keep_within_memory(changes: dict[str, Any]) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=1000)
+@settings(max_examples=250 if IN_CI else 1000)
 @given(mutations)
 def test_many_bounds_keep_within_memory(changes: dict[str, Any]) -> None:
     """The same for many more scenarios, others each time."""

@@ -10,12 +10,13 @@ import polars as pl
 import pytest
 
 import sojourn
-from conftest import ROOT, Capture, complaint
+from conftest import ROOT, Capture, complaint, is_shown
 from doubles import Inventor, register
 from sojourn import backends, figures, report
 from sojourn.analysis.frames import NAMES
 from sojourn.backends.identity import Identity
 from sojourn.campaign import Campaign, Observer, Plan, execute, plan, run
+from sojourn.cli import show
 from sojourn.cli.commands import status
 from sojourn.runs import Cell
 from sojourn.scenario import Scenario
@@ -216,6 +217,12 @@ def test_commands_report_stale_runs(
     assert shown.startswith(f"1 of 1 run in {out} was made by {old} and is stale; it is made again by {new}\n")
     assert status(["run", file, "--out", str(out)]) == 0
     assert "stale" not in capsys.readouterr().out
+
+
+def test_stale_line_that_the_docs_show(scenario: MakeScenario) -> None:
+    """docs/results.md shows how stale results are reported."""
+    line = show.stale({OLD: 12}, planned(scenario, 72, Inventor(identity=NEW)), Path("results/piotrowska"), "are made")
+    assert is_shown(line, "results.md")
 
 
 STUDY = {"load": "MC", "queue": "pie", "scenario": "DC", "tcp": "newreno"}

@@ -1,5 +1,6 @@
 """The laboratory computes what the command line computes, and reads and writes scenarios as it does."""
 
+import itertools
 import json
 import re
 import tomllib
@@ -14,7 +15,7 @@ from click.testing import CliRunner
 
 import sojourn
 from laboratory import MISSING, Headless, Refused, column
-from sojourn import _engine, backends, catalogue, scenario, specification, units
+from sojourn import _engine, backends, catalogue, colours, scenario, specification, units
 from sojourn.cli.commands import sojourn as cli
 from sojourn.sweeps import file as sweep_file
 
@@ -50,6 +51,32 @@ def test_catalogue_is_the_same(lab: Headless) -> None:
     known = lab.ask("catalogue")
     del known["digest"]
     assert known == json.loads(_engine.catalogue())
+
+
+def test_places_of_colours_are_the_same(lab: Headless) -> None:
+    """Groups and flows have the same places in the palette as in figures, whatever their algorithms and names are.
+
+    Two groups of any two algorithms; any name of each; and 300 random draws of up to ten groups, among them algorithms of users
+    and groups that are named as algorithms.
+    """
+    known = catalogue.load()
+    names = [name for each in known.congestion_controls for name in (each.name, *each.aliases, each.title)]
+    algorithms = [each.name for each in known.congestion_controls]
+    cases = [{"first": one, "second": other} for one, other in itertools.product(algorithms, repeat=2)]
+    cases += [{name: name, "Other One": "newreno"} for name in names]
+    random = np.random.default_rng(1)
+    named = [*names, "mine", "My-Own", "theirs"]
+    for _ in range(300):
+        groups = random.choice([*named, "download", "call", "Far Away"], size=random.integers(1, 11), replace=False)
+        cases.append({str(group): str(random.choice(named)) for group in groups})
+    for case in cases:
+        counts = {group: int(random.integers(1, 5)) for group in case}
+        places = colours.of_groups(case)
+        flows = [(group, number) for group, count in counts.items() for number in range(1, count + 1)]
+        of_flows = colours.of_flows(flows, places)
+        asked = [{"group": group, "algorithm": algorithm, "count": counts[group]} for group, algorithm in case.items()]
+        expected = {"groups": [places[group] for group in case], "flows": [of_flows[flow] for flow in flows]}
+        assert lab.ask("places", groups=asked) == expected, case
 
 
 def test_presets_specify_the_same_runs(lab: Headless) -> None:

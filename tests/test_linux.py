@@ -23,7 +23,7 @@ import polars as pl
 import pytest
 
 import sojourn
-from conftest import ROOT, Capture, complaint, scenario_data
+from conftest import ROOT, Capture, complaint, is_shown, scenario_data
 from sojourn import backends, catalogue
 from sojourn.backends.linux import (
     algorithms,
@@ -221,6 +221,11 @@ def test_what_linux_lacks(data: dict[str, Any], line: str) -> None:
     """What Linux cannot do is refused in one line that begins with the key."""
     assert refused(data).startswith(line)
     assert "\n" not in refused(data)
+
+
+def test_refusal_that_the_docs_show() -> None:
+    """docs/linux.md shows how what Linux cannot do is refused."""
+    assert is_shown(f"sojourn: {refused(with_queue(name='codel', mtu='600 B'))}", "linux.md")
 
 
 @pytest.mark.parametrize("name", [*disciplines.DISCIPLINES])

@@ -12,7 +12,7 @@ import notebook_pages
 @pytest.mark.parametrize("path", notebook_pages.NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs(path: Path) -> None:
     """Every cell runs; results are shown once, errors that are meant are caught, and pictures become files of the site."""
-    notebook = notebook_pages.executed(path)
+    notebook = notebook_pages.carried_out(path)
     (place, text), *pictures = notebook_pages.page(path, notebook)
     assert place in notebook_pages.places()
     assert pictures

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import sojourn
-from conftest import Capture, complaint
+from conftest import Capture, complaint, is_shown
 from own_files import WriteScenario, needs_compiler
 from sojourn import oracle
 from sojourn.cli.commands import status
@@ -223,6 +223,26 @@ def test_lacking_symbols(scenario_file: WriteScenario, capsys: Capture, old: str
     assert old in MODULE
     assert status(["check", str(with_module(scenario_file, MODULE.replace(old, new)))]) == 2
     assert said in capsys.readouterr().err.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("module", "shows"),
+    [
+        ("tcp_unheard_of(sk);", "MODULE_SHOW_STATE(struct mine);"),
+        ("ca->losses++;", 'MODULE_SHOW_INTEGER(losses, ca->losses, "", "Losses");'),
+    ],
+)
+def test_complaints_that_the_docs_show(
+    scenario_file: WriteScenario, monkeypatch: pytest.MonkeyPatch, capsys: Capture, module: str, shows: str
+) -> None:
+    """docs/your-own-algorithm.md shows the first lines about a module and about its state; the compiler's may follow."""
+    path = with_module(scenario_file, MODULE.replace("ca->losses++;", module))
+    monkeypatch.chdir(path.parent)
+    path.rename("mine.toml")
+    Path("tcp_mine.shows.c").write_text(shows, encoding="utf-8")
+    assert status(["check", "mine.toml"]) == 2
+    line = capsys.readouterr().err.splitlines()[0]
+    assert is_shown(line, "your-own-algorithm.md"), line
 
 
 #: A module of the kind of BBRv3, for Linux 6.12: its window is 50 segments, 40 once a loss was reported, and 4 if what it is told

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import sojourn
+from conftest import IN_CI
 from sojourn import catalogue
 from sojourn.analysis.frames import NAMES
 from sojourn.analysis.result import Result
@@ -19,7 +20,7 @@ from sojourn.metrics import METRICS
 from sojourn.scenario import Scenario, from_data
 
 #: How many there are, and each of which also `make test` tries.
-ALL, FEW = 400, 20
+ALL, FEW = (160 if IN_CI else 400), 20
 
 TRAFFICS: dict[str, dict[str, Any]] = {
     "bulk": {},

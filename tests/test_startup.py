@@ -1,6 +1,5 @@
 """The command line and the package load little at start, and a signal is one line at any time."""
 
-import itertools
 import json
 import signal
 import subprocess
@@ -165,17 +164,21 @@ ENDED = {signal.SIGINT: (130, "sojourn: interrupted"), signal.SIGTERM: (143, "so
 
 
 #: Those that are not long.
-SOME_ENDS = {("reproduce", 0, signal.SIGTERM), ("run", 150, signal.SIGINT), ("watch", 1000, signal.SIGTERM)}
+SOME_ENDS = [("reproduce", 0, signal.SIGTERM), ("run", 150, signal.SIGINT), ("watch", 1000, signal.SIGTERM)]
 
 MILLISECONDS = (0, 20, 50, 100, 150, 200, 250, 300, 400, 500, 700, 1000, 1500, 2500)
+
+#: Each command at each of these times, with the two signals in turn.
+ENDS = [
+    (command, milliseconds, list(ENDED)[(row + column) % 2])
+    for row, command in enumerate(COMMANDS_TO_END)
+    for column, milliseconds in enumerate(MILLISECONDS)
+]
 
 
 @pytest.mark.parametrize(
     ("command", "milliseconds", "number"),
-    [
-        pytest.param(*way, marks=() if way in SOME_ENDS else pytest.mark.long)
-        for way in itertools.product(COMMANDS_TO_END, MILLISECONDS, ENDED)
-    ],
+    [*SOME_ENDS, *(pytest.param(*way, marks=pytest.mark.long) for way in ENDS if way not in SOME_ENDS)],
 )
 def test_signal_is_one_line(command: str, milliseconds: int, number: signal.Signals, place: Path) -> None:
     """A signal at any time after the command line has begun to catch it is one line, and 128 and its number the status."""

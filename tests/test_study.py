@@ -193,6 +193,8 @@ def test_contradictory_study(change: dict[str, object], message: str) -> None:
         ("queue_sd_pkts", 10.0, 1.0, 10.0),
         ("share_pct", 11.0, 1.0, 3.0),
         ("share_pct", 60.0, 1.0, 9.0),
+        ("sojourn_mean_s", 1e-5, 1.0, 5e-5),
+        ("fct_p99_s", 1e-3, 1.0, 1.5e-4),
     ],
 )
 def test_agreement_tolerance(metric: str, published: float, fair_share: float, expected: float) -> None:

@@ -195,14 +195,15 @@ def test_runs_side_by_side(scenario: Callable[..., Scenario]) -> None:
 
 
 def test_demo_without_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    """Without a terminal, `demo` prints a table and what to do next, and leaves results, a report and a scenario to edit."""
+    """Without a terminal, `demo` prints findings, a table and what to try; it leaves results, a report and a scenario to edit."""
     monkeypatch.chdir(tmp_path)
     assert status(["demo"]) == 0
     shown = capsys.readouterr()
     assert shown.err == ""
     assert "\x1b" not in shown.out
     lines = shown.out.splitlines()
-    assert len(lines) <= 12
+    assert len(lines) <= 14
+    assert lines[0].startswith("queue: codel instead of droptail cuts the mean sojourn time from ")
     runs = sojourn.open("sojourn-demo").sql("select queue, sojourn_mean_s, utilisation from runs order by queue").rows()
     (codel, short, busy), (droptail, long, full) = runs
     assert (codel, droptail) == ("codel", "droptail")

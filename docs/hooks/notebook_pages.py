@@ -12,7 +12,7 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
-ROOT = Path(__file__).parents[2]
+from made.results import ROOT, kept
 
 #: The folder of pages in the site.
 FOLDER = "notebooks"
@@ -31,10 +31,19 @@ def places() -> list[str]:
     return [f"{FOLDER}/{path.stem}.md" for path in NOTEBOOKS]
 
 
+def carried_out(path: Path) -> Any:
+    """A notebook with the outputs of its cells, as they were made once for this state of the code.
+
+    Raises:
+        CellExecutionError: a cell failed.
+    """
+    return nbformat.reads(kept(path.name, lambda: nbformat.writes(executed(path))), as_version=4)
+
+
 def pages() -> dict[str, str]:
     """The text of each page and of each picture, by their places."""
     with ThreadPoolExecutor() as several:
-        found = several.map(executed, NOTEBOOKS)
+        found = several.map(carried_out, NOTEBOOKS)
         return {place: text for path, notebook in zip(NOTEBOOKS, found, strict=True) for place, text in page(path, notebook)}
 
 

@@ -13,6 +13,7 @@ from sojourn.analysis import frames
 from sojourn.backends.columns import COLUMNS, Column
 from sojourn.figures import Family
 from sojourn.metrics import METRICS, Metric, Scope
+from sojourn.metrics.metric import MILLISECONDS
 from sojourn.scenario import agents
 from sojourn.units import RATE
 
@@ -76,6 +77,8 @@ def _floor(metric: Metric) -> str:
         return f"{100 * metric.fair_share_floor:g} % of the fair share"
     if not metric.floor:
         return "none"
+    if metric.display is MILLISECONDS:
+        return f"{metric.floor * metric.factor:g} ms"
     return f"{metric.floor:g} {'points' if metric.unit == '%' else metric.unit}".rstrip()
 
 

@@ -5,6 +5,7 @@ export { fromHash, toHash } from "./model/address";
 export { defaults, find } from "./model/catalogue";
 export { changed, differences, inWords } from "./model/changes";
 export { CLAIMS, OF_PAPERS } from "./model/claims";
+export { knownIn, ofFlows, ofGroups } from "./model/colours";
 export { groupsOf, packetsByGroup } from "./model/groups";
 export { summarise } from "./model/numbers";
 export { problemOf } from "./model/problems";

@@ -51,9 +51,13 @@ impl Duration {
     /// The nearest duration to a number of seconds. Negative numbers give zero.
     pub fn from_seconds_f64(seconds: f64) -> Duration {
         let picoseconds = seconds * PICOSECONDS_PER_SECOND as f64;
-        // `f64::round` is a call into the C library on processors before SSE4.1; the fraction is exact.
-        let whole = picoseconds as u64;
-        Duration(whole.saturating_add(u64::from(picoseconds - whole as f64 >= 0.5)))
+        // `f64::round` is a call into the C library on processors before SSE4.1; the fraction is exact. These also convert signed
+        // integers in one instruction, and unsigned ones in many.
+        if picoseconds < i64::MAX as f64 {
+            let whole = (picoseconds as i64).max(0);
+            return Duration(whole as u64 + u64::from(picoseconds - whole as f64 >= 0.5));
+        }
+        Duration(picoseconds as u64)
     }
 
     pub fn seconds(self) -> f64 {

@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +20,7 @@ import sojourn
 from sojourn import backends
 from sojourn.analysis.frames import EVERY
 from sojourn.cli.commands import BAD_INPUT, status
-from sojourn.store import query
+from sojourn.store import query, write_whole
 
 ROOT = Path(__file__).parents[3]
 
@@ -31,10 +31,12 @@ SOURCES = (
     "python/sojourn/[!_]*/**/*.py",
     "python/sojourn/*.py",
     "examples/*.*",
+    "examples/notebooks/*",
     "examples/range/*",
     "examples/search/*",
     "studies/*/*.toml",
     "studies/*/published/*",
+    "docs/hooks/notebook_pages.py",
 )
 
 #: What a query finds.
@@ -116,6 +118,18 @@ def results(command: str, scenario: str | None = None) -> Results:
             (folder / "examples").symlink_to(ROOT / "examples")
         printed = run([*arguments, "--out", name], folder)
     return Results(command, folder / name, printed)
+
+
+def kept(name: str, make: Callable[[], str]) -> str:
+    """A text that takes long to make, by a name of its own: made once for each state of the code.
+
+    Processes that begin at the same time make it each; none sees a part of it.
+    """
+    path = _kept() / name
+    if not path.exists():
+        text = make()
+        write_whole(path, lambda unfinished: unfinished.write_text(text, encoding="utf-8"))
+    return path.read_text(encoding="utf-8")
 
 
 @cache

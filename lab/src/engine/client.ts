@@ -14,8 +14,10 @@ export interface Listener {
 
 export class Client {
   private worker: Worker | null = null;
-  /** The engine, compiled, once the worker has it. */
+  /** The engine, compiled, once a worker has done so. */
   module: WebAssembly.Module | null = null;
+  /** Whether the worker has the engine; until then requests wait. */
+  private isReady = false;
   private silence = 0;
   private current = 0;
   private busy = false;
@@ -38,7 +40,7 @@ export class Client {
     this.worker.addEventListener("error", (event) => {
       this.fail(`The engine's worker failed: ${event.message}`);
     });
-    this.module = null;
+    this.isReady = false;
     this.worker.postMessage({ kind: "start", engine } satisfies Request);
   }
 
@@ -47,6 +49,7 @@ export class Client {
     switch (answer.kind) {
       case "ready":
         this.module = answer.module;
+        this.isReady = true;
         this.listener.ready(answer.catalogue);
         for (const request of this.waiting.splice(0)) this.send(request);
         return;
@@ -61,10 +64,12 @@ export class Client {
   }
 
   private send(request: Request): void {
-    if (!this.module) {
+    if (!this.isReady) {
       this.waiting = [...this.waiting.filter((each) => each.kind === "declare"), request];
       return;
     }
+    // An engine that starts slowly does not hang: only a run is listened for.
+    if (request.kind === "run") this.listen(true);
     this.worker?.postMessage(request);
   }
 
@@ -80,16 +85,15 @@ export class Client {
 
   private fail(problem: string): void {
     this.listen(false);
-    const module = this.module;
     this.worker?.terminate();
-    if (module) this.start(module);
+    // One that did not even start would not do so the next time.
+    if (this.isReady && this.module) this.start(this.module);
     this.listener.answered({ kind: "failed", run: this.current, problem });
   }
 
   /** Begins a run; the one before is over. */
   run(specification: string, mostMemory: number): number {
     this.current += 1;
-    this.listen(true);
     this.send({ kind: "run", run: this.current, specification, mostMemory });
     return this.current;
   }

@@ -22,7 +22,11 @@ export interface Shares {
   times: number[];
   /** Mbit/s of each band. */
   bands: { name: string; group: number; flow: number | null; rates: Line }[];
+  /** The greatest sum of all bands at one time. */
+  most: number;
 }
+
+const sum = (bands: Shares["bands"], at: number): number => bands.reduce((all, { rates }) => all + (rates[at] ?? 0), 0);
 
 export class Data {
   readonly setting: Setting;
@@ -124,7 +128,8 @@ export class Data {
           band.rates[band.rates.length - 1] = (band.rates[band.rates.length - 1] ?? 0) + (bytes * 8) / span / 1e6;
       });
     }
-    return { times, bands };
+    const most = times.reduce((found, _, at) => Math.max(found, sum(bands, at)), 0);
+    return { times, bands, most };
   }
 
   nameOf(flow: number): string {

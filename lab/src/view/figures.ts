@@ -196,13 +196,15 @@ export const FIGURES: Figure[] = [
     picture(sides, side) {
       const data = sides[side];
       if (!data) return null;
-      const { times, bands } = data.shares();
+      const { times, bands, most } = data.shares();
       const [flows, groups] = [flowColours(data.setting), groupColours(data.setting)];
       return {
         ...overTime(data, this),
-        top: topOf(sides, ({ setting }) => {
-          const { rate, reverse } = setting.bottleneck;
-          return (rate + (setting.groups.some((each) => isUpward(setting, each)) ? (reverse ?? rate) : 0)) / 1e6;
+        // As much as the bottleneck carries, or more where other links or changes of its rate let flows have more.
+        top: topOf(sides, (of) => {
+          const { rate, reverse } = of.setting.bottleneck;
+          const both = of.setting.groups.some((each) => isUpward(of.setting, each)) ? rate + (reverse ?? rate) : rate;
+          return Math.max(both / 1e6, of === data ? most : of.shares().most);
         }),
         xs: times,
         isStacked: true,

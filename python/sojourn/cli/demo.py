@@ -83,6 +83,7 @@ def _show_live() -> None:
 
 
 def _show_result(found: "Result") -> None:
+    from sojourn.analysis import findings, summary
     from sojourn.cli.console import put
     from sojourn.table import Frame, Table, label, number
     from sojourn.watch.beside import TOO_LONG
@@ -96,12 +97,9 @@ def _show_result(found: "Result") -> None:
         number("drop_pct", "drops, %", lambda percent: f"{percent:.2f}"),
         number("utilisation", "link in use, %", lambda share: f"{100 * share:.1f}"),
     ]
-    put(Table("queues", "A call and two downloads behind two queues", columns, Frame(runs)))
-    wait = {queue: f"{1e3 * mean:.3g} ms" for queue, mean in runs.select(names[:2]).iter_rows()}
-    click.echo(
-        "With DropTail the downloads keep the buffer full, and a packet of the call waits\n"
-        f"{wait['droptail']}; people notice {1e3 * TOO_LONG:g} ms. With CoDel it waits {wait['codel']}."
-    )
+    queues = Table("queues", "A call and two downloads behind two queues", columns, Frame(runs))
+    put([summary.sentences(findings.of(found)), queues])
+    click.echo(f"With DropTail the downloads keep the buffer full. People who talk notice a wait of {1e3 * TOO_LONG:g} ms.")
 
 
 def _show_next(report: Path, scenario: Path) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sojourn.metrics import formulas, transfers, video
-from sojourn.metrics.metric import MILLISECONDS, PERCENT, Better, Metric, Scope
+from sojourn.metrics.metric import MILLISECONDS, PERCENT, TIME_FLOOR, Better, Metric, Scope
 
 if TYPE_CHECKING:
     from sojourn.metrics.formulas import Array
@@ -127,7 +127,7 @@ def _starved(seen: "Observation") -> float | None:
 _throughput = partial(Metric, unit="Mbit/s", decimals=2, better=Better.MORE, fair_share_floor=FAIR_SHARE_FLOOR)
 
 #: What times have in common that packets and hosts take.
-_time = partial(Metric, unit="s", decimals=5, better=Better.LESS, display=MILLISECONDS)
+_time = partial(Metric, unit="s", decimals=5, better=Better.LESS, display=MILLISECONDS, floor=TIME_FLOOR)
 
 #: What shares have in common of which less is better, and those of a group in the whole.
 _percentage = partial(Metric, unit="%", better=Better.LESS, bounds=(0, 100))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sojourn.metrics import formulas
 from sojourn.metrics.kinds import KINDS
-from sojourn.metrics.metric import MILLISECONDS, Better, Display, Metric
+from sojourn.metrics.metric import MILLISECONDS, TIME_FLOOR, Better, Display, Metric
 
 if TYPE_CHECKING:
     from sojourn.metrics.formulas import Array
@@ -78,11 +78,14 @@ class _Quantity(NamedTuple):
     #: The statistics of all transfers that are main metrics.
     main: frozenset[str]
     ends: tuple[float | None, float | None]
+    floor: float
 
 
 _QUANTITIES = (
-    _Quantity("fct", "s", "completion time", "completion_time", 5, MILLISECONDS, frozenset({"mean", "p95"}), (None, None)),
-    _Quantity("slowdown", "", "slowdown", "slowdown", 2, None, frozenset({"p95"}), (1, None)),
+    _Quantity(
+        "fct", "s", "completion time", "completion_time", 5, MILLISECONDS, frozenset({"mean", "p95"}), (None, None), TIME_FLOOR
+    ),
+    _Quantity("slowdown", "", "slowdown", "slowdown", 2, None, frozenset({"p95"}), (1, None), 0.0),
 )
 
 
@@ -126,6 +129,7 @@ def _of_class(size_class: SizeClass, name: str, quantity: _Quantity) -> Metric:
         display=quantity.display,
         main=not size_class.name and name in quantity.main,
         ends=quantity.ends,
+        floor=quantity.floor,
     )
 
 
@@ -160,6 +164,7 @@ def _of_queries(name: str) -> Metric:
         needs="transfers",
         compute=compute,
         display=MILLISECONDS,
+        floor=TIME_FLOOR,
     )
 
 

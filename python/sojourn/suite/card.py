@@ -29,7 +29,7 @@ class _Part(BaseModel):
 
 
 class Interval(_Part):
-    """A mean over seeds, with its 95 % interval where there is one."""
+    """A mean over seeds, with its 95 % interval where there is one, within the bounds of what is measured."""
 
     mean: float
     low: float | None

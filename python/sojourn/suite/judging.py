@@ -9,6 +9,7 @@ import polars as pl
 from sojourn.analysis import agreement, difference, repetition
 from sojourn.analysis.result import Result
 from sojourn.metrics import formulas
+from sojourn.metrics.metric import Bounds
 from sojourn.statistics import Estimate, estimate, most, share
 from sojourn.study import asking
 from sojourn.suite.contenders import Contender
@@ -16,6 +17,9 @@ from sojourn.suite.design import ALONE, CONTENDER, Question, Rule
 
 #: Harm may exceed the comparators' by so much: the part of the fair share in which throughputs agree everywhere in Sojourn.
 HARM_FLOOR = 0.05
+
+#: Harm is at most everything. Where a competitor helps, it is below 0, and has no least value.
+HARM_BOUNDS: Bounds = (None, 1)
 
 #: The chance that a question is a concern though no condition is one; it is shared among the conditions (Bonferroni).
 ERROR = 0.05
@@ -180,8 +184,9 @@ def _finding(
     confidence: float,
 ) -> Finding:
     own, others = of_each[candidate], {name: of_each[name] for name in comparators}
-    estimates = {name: _estimate(values, name in same) for name, values in others.items()}
-    mine = _estimate(own, candidate in same)
+    bounds = HARM_BOUNDS if question.rule is Rule.HARM else question.measure.bounds
+    estimates = {name: _estimate(values, name in same, bounds) for name, values in others.items()}
+    mine = _estimate(own, candidate in same, bounds)
     # Of harm and of what is better if less, more is worse.
     sign = 1.0 if question.rule is Rule.HARM or not question.more_is_better else -1.0
     known = {name: found for name, found in estimates.items() if found is not None}
@@ -206,9 +211,9 @@ def _finding(
     return Finding(condition, verdict, mine, estimates, held_to, excess, allowed, needed)
 
 
-def _estimate(values: Values, same: bool) -> Estimate | None:
+def _estimate(values: Values, same: bool, bounds: Bounds) -> Estimate | None:
     known = [value for value in values.values() if value is not None]
-    return estimate(known[:1] if same else known) if known else None
+    return estimate(known[:1] if same else known).within(*bounds) if known else None
 
 
 def _constant(result: Result, axes: Sequence[str]) -> set[tuple[str | None, ...]]:

@@ -35,20 +35,23 @@ def what(row: Row) -> str:
 
 
 def number(row: Row, found: Interval | None) -> str:
-    """A measure with half of its interval."""
+    """A measure with its interval: half of it, or its ends where a bound cuts one side off."""
     if found is None:
         return "no value"
     if row.metric is None:
         return f"{found.mean * row.seeds:.0f} of {row.seeds} seeds"
-    if row.rule == "harm":
-        half = None if found.high is None else found.high - found.mean
-        shown = None if half is None else digits.of_interval(found.mean, half=half)
-        return " ± ".join(shown) if shown else f"{found.mean:.2f}"
     metric = METRICS[row.metric]
-    unit = f" {metric.shown_unit}" if metric.shown_unit else ""
-    if found.high is None:
-        return f"{metric.number(found.mean)}{unit}"
-    return " ± ".join(metric.numbers(found.mean, half=found.high - found.mean)) + unit
+    harms = row.rule == "harm"
+    factor, unit = (1.0, "") if harms else (metric.factor, metric.shown_unit)
+
+    def plain(value: float) -> str:
+        return f"{value:.2f}" if harms else metric.number(value / factor)
+
+    shown = plain(factor * found.mean)
+    if found.low is not None and found.high is not None:
+        ends = factor * found.mean, factor * found.low, factor * found.high
+        shown = " ".join(digits.with_interval(*ends, plain))
+    return f"{shown} {unit}".rstrip()
 
 
 def where(found: Found) -> str:

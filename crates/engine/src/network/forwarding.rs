@@ -1,5 +1,6 @@
 //! How a packet goes from link to link.
 
+use super::link::earliest_arrival;
 use super::{Arrived, Drops, Egress, InTransit, Link, Routes};
 use crate::agenda::Agenda;
 use crate::packet::{OptionsPool, Packet, flags};
@@ -22,6 +23,8 @@ pub struct Network {
     /// Packets that hosts are about to handle ahead of the run, which may handle those that arrive before the horizon.
     pub arrived: Vec<Arrived>,
     pub horizon: Time,
+    /// How often a device that had room for a packet asked for one.
+    pub asked: u64,
     /// Recorded packets. The times of some may lie ahead.
     pub passages: Vec<Passage>,
 }
@@ -35,7 +38,7 @@ impl Network {
 
     /// A packet arrives at a link's egress.
     pub(crate) fn offer(&mut self, index: usize, packet: Packet, now: Time) {
-        let link = &mut self.links[index];
+        let mut link = &mut self.links[index];
         if let Some(special) = &mut link.special
             && special.refuses(&packet, now)
         {
@@ -47,19 +50,26 @@ impl Network {
                 self.forward(index, packet, completion);
             }
             Egress::Queue(queue) => {
+                let mut queue = queue;
+                if queue.is_behind(now) {
+                    self.catch_up(index, now);
+                    link = &mut self.links[index];
+                    let Egress::Queue(same) = &mut link.egress else { return };
+                    queue = same;
+                }
                 let has_room = queue.device.has_room_at() <= now;
                 if has_room && queue.discipline.lets_pass(&packet) {
                     queue.pass(packet.size, now, &mut link.transmitter);
-                    queue.after_taking(now, &mut self.agenda);
+                    queue.after_taking(now, earliest_arrival(&link.transmitter, &link.delay), &mut self.agenda);
                     let completion = link.transmitter.busy_until;
                     self.forward(index, packet, completion);
                     return;
                 }
                 queue.enqueue(packet, now, &mut self.drops, &mut self.options);
                 if has_room {
-                    self.feed_device(index, now);
+                    self.feed_device(index, now, now);
                 } else if !queue.asks && !queue.discipline.is_at_rest() {
-                    queue.ask(&mut self.agenda);
+                    queue.ask(earliest_arrival(&link.transmitter, &link.delay), &mut self.agenda);
                 }
             }
             Egress::Foreseen(foreseen) => {
@@ -82,7 +92,7 @@ impl Network {
         if queue.device.has_room_at() <= now {
             self.send_frame(index, now);
         } else if !queue.asks && !queue.discipline.is_at_rest() {
-            queue.ask(&mut self.agenda);
+            queue.ask(Time::NEVER, &mut self.agenda);
         }
     }
 
@@ -93,7 +103,7 @@ impl Network {
         let Some((packets, completion)) = framed.take(now, transmitter, &mut self.drops, &mut self.options) else {
             return framed.queue.after_taking_nothing(&mut self.agenda);
         };
-        framed.queue.after_taking(now, &mut self.agenda);
+        framed.queue.after_taking(now, Time::NEVER, &mut self.agenda);
         for packet in &packets {
             self.forward(index, *packet, completion);
         }
@@ -102,22 +112,55 @@ impl Network {
         }
     }
 
-    /// The device of a link with a queue has room: it takes a packet from the discipline.
-    pub(crate) fn feed_device(&mut self, index: usize, now: Time) {
-        let Link { egress: Egress::Queue(queue), transmitter, .. } = &mut self.links[index] else {
-            return self.send_frame(index, now);
-        };
-        debug_assert!(queue.device.has_room_at() <= now, "the device of link {index} is full");
-        let transmit = |size| (transmitter.transmit(size, now), transmitter.latest_transmission());
-        let Some(packet) = queue.dequeue(now, transmit, &mut self.drops, &mut self.options) else {
-            return queue.after_taking_nothing(&mut self.agenda);
-        };
-        queue.after_taking(now, &mut self.agenda);
-        let completion = transmitter.busy_until;
-        self.forward(index, packet, completion);
+    /// The device of a link with a queue has had room since a moment: it takes a packet from the discipline, and those for which it has had
+    /// room until now.
+    fn feed_device(&mut self, index: usize, mut since: Time, now: Time) {
+        loop {
+            let Link { egress: Egress::Queue(queue), transmitter, delay, .. } = &mut self.links[index] else {
+                return self.send_frame(index, now);
+            };
+            debug_assert!(queue.device.has_room_at() <= since, "the device of link {index} is full");
+            let transmit = |size| (transmitter.transmit(size, since), transmitter.latest_transmission());
+            let Some(packet) = queue.dequeue(since, transmit, &mut self.drops, &mut self.options) else {
+                return queue.after_taking_nothing(&mut self.agenda);
+            };
+            queue.after_taking(since, earliest_arrival(transmitter, delay), &mut self.agenda);
+            let completion = transmitter.busy_until;
+            let is_behind = queue.is_behind(now);
+            since = queue.device.has_room_at();
+            self.forward(index, packet, completion);
+            if !is_behind {
+                return;
+            }
+            self.asked += 1;
+        }
     }
 
-    /// What is foreseen to leave queues before a moment has left.
+    /// The event at which a link's device takes packets.
+    pub(crate) fn on_room(&mut self, index: usize, now: Time) {
+        if !self.links[index].egress.queue().is_some_and(|queue| queue.puts_off) {
+            self.asked += 1;
+            return self.feed_device(index, now, now);
+        }
+        self.catch_up(index, now);
+        if let Link { egress: Egress::Queue(queue), transmitter, delay, .. } = &mut self.links[index] {
+            queue.await_next(earliest_arrival(transmitter, delay), &mut self.agenda);
+        }
+    }
+
+    /// The device of a link takes what it has had room for until now.
+    #[inline(always)]
+    fn catch_up(&mut self, index: usize, now: Time) {
+        if let Egress::Queue(queue) = &self.links[index].egress
+            && queue.is_behind(now)
+        {
+            let room = queue.device.has_room_at();
+            self.asked += 1;
+            self.feed_device(index, room, now);
+        }
+    }
+
+    /// What is foreseen to leave queues before a moment has left, and what was put off.
     pub(crate) fn let_leave_before(&mut self, moment: Time) {
         for index in 0..self.links.len() {
             self.let_leave_link_before(index, moment);
@@ -128,6 +171,8 @@ impl Network {
     pub(crate) fn let_leave_link_before(&mut self, index: usize, moment: Time) {
         if let Egress::Foreseen(foreseen) = &mut self.links[index].egress {
             foreseen.let_leave_before(moment, &mut self.drops, &mut self.options);
+        } else if let Some(last) = moment.0.checked_sub(1) {
+            self.catch_up(index, Time(last));
         }
     }
 
@@ -225,6 +270,10 @@ impl Network {
         while let Some(feeder) = self.routes.feeder(link) {
             self.links[feeder as usize].special.get_or_insert_default();
             link = feeder;
+        }
+        // Passages at one instant are told in the order of events.
+        if let Some(queue) = self.links[link as usize].egress.queue_mut() {
+            queue.put_off_no_more(&mut self.agenda);
         }
     }
 

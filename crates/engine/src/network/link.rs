@@ -55,11 +55,18 @@ impl Egress {
     }
 }
 
+/// When a packet that has yet to be transmitted reaches the end of a link at the earliest.
+#[inline(always)]
+pub fn earliest_arrival(transmitter: &Transmitter, delay: &Varying<Duration>) -> Time {
+    let keeps_delay = delay.next_change() == Time::NEVER;
+    transmitter.busy_until + if keeps_delay { delay.current() } else { Duration::ZERO }
+}
+
 /// A link in one direction.
 #[derive(Debug)]
 pub struct Link {
     pub transmitter: Transmitter,
-    delay: Varying<Duration>,
+    pub(super) delay: Varying<Duration>,
     /// When the latest packet arrives at its end.
     latest_arrival: Time,
     pub egress: Egress,

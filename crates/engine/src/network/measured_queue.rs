@@ -23,10 +23,15 @@ pub struct MeasuredQueue {
     pub device: Device,
     /// Whether the discipline may hold packets back while the device has room.
     pub holds_back: bool,
-    /// The event at which the device has room and takes the next packet.
+    /// Whether the device takes its next packet no sooner than something is to be known of it: when another arrives, or when it might
+    /// reach the end of the link. Nothing else sees when it was taken.
+    pub puts_off: bool,
+    /// The event at which the device takes the next packet.
     pub room: Source,
-    /// Whether that event is pending. It is not while the discipline is at rest.
+    /// Whether the device is to take another packet when it has room. It is not while the discipline is at rest.
     pub asks: bool,
+    /// Whether that event is pending although it may be superfluous: only of a queue that puts off.
+    pub is_awaited: bool,
 }
 
 /// What becomes of a packet that arrives.
@@ -47,26 +52,59 @@ impl MeasuredQueue {
         }
     }
 
-    /// The device has taken a packet. If it is full now, schedules the event at which it has room.
+    /// The device has taken a packet. If it is full now, schedules the event at which it has room. The next packet arrives no earlier than
+    /// `next`.
     #[inline(always)]
-    pub fn after_taking(&mut self, now: Time, agenda: &mut Agenda) {
+    pub fn after_taking(&mut self, now: Time, next: Time, agenda: &mut Agenda) {
         if self.device.has_room_at() <= now && self.release_time().is_none() {
             return;
         }
         if self.discipline.is_at_rest() {
             self.rest(agenda);
         } else {
-            self.ask(agenda);
+            self.ask(next, agenda);
         }
     }
 
     /// Schedules the next `dequeue`: when the device has room, or when the discipline releases its next packet if that is
-    /// later.
-    pub fn ask(&mut self, agenda: &mut Agenda) {
+    /// later, or, if that may be put off, when the packet arrives at the earliest.
+    #[inline(always)]
+    pub fn ask(&mut self, next: Time, agenda: &mut Agenda) {
+        self.asks = true;
+        if self.puts_off {
+            if !self.is_awaited {
+                self.is_awaited = true;
+                agenda.set(self.room, next);
+            }
+            return;
+        }
         let room = self.device.has_room_at();
         let time = self.release_time().map_or(room, |release| release.max(room));
         agenda.set(self.room, time);
-        self.asks = true;
+    }
+
+    /// Whether the device has had room at a moment, and was to take a packet.
+    #[inline(always)]
+    pub fn is_behind(&self, moment: Time) -> bool {
+        self.puts_off && self.asks && self.device.has_room_at() <= moment
+    }
+
+    /// The event at which the device takes a packet has come, and it has taken what it was to take until now.
+    pub fn await_next(&mut self, next: Time, agenda: &mut Agenda) {
+        self.is_awaited = false;
+        if self.asks {
+            self.ask(next, agenda);
+        } else {
+            agenda.clear(self.room);
+        }
+    }
+
+    /// From now on the device takes each packet when it has room.
+    pub fn put_off_no_more(&mut self, agenda: &mut Agenda) {
+        if self.puts_off {
+            self.puts_off = false;
+            self.await_next(Time::NEVER, agenda);
+        }
     }
 
     /// When the discipline releases its next packet, if it holds one back.
@@ -77,7 +115,7 @@ impl MeasuredQueue {
 
     pub fn after_taking_nothing(&mut self, agenda: &mut Agenda) {
         if self.release_time().is_some() {
-            self.ask(agenda);
+            self.ask(Time::NEVER, agenda);
         } else {
             self.rest(agenda);
         }
@@ -86,8 +124,10 @@ impl MeasuredQueue {
     /// The discipline is at rest: cancels the event.
     fn rest(&mut self, agenda: &mut Agenda) {
         if self.asks {
-            agenda.clear(self.room);
             self.asks = false;
+            if !self.puts_off {
+                agenda.clear(self.room);
+            }
         }
     }
 

@@ -101,7 +101,7 @@ impl Simulation {
             queues,
             series: self.series,
             transfers: self.transfers.into_rows(),
-            events: self.events,
+            events: self.events + self.network.asked,
             data_packets_delivered: self.data_packets_delivered,
         }
     }

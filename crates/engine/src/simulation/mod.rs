@@ -220,6 +220,8 @@ impl Simulation {
         self.end = until.min(end);
         self.set_horizon();
         let is_there = (0..most_events).any(|_| !self.step());
+        // What leaves now is on its way.
+        self.network.horizon = Time::ZERO;
         self.network.let_leave_before(if is_there { self.end } else { self.now });
         self.end = end;
         is_there
@@ -243,12 +245,15 @@ impl Simulation {
         };
         debug_assert!(time >= self.now, "time never runs back");
         self.now = time;
-        self.events += 1;
         self.steps += 1;
         match due {
-            Due::Arrival(link) => self.on_arrival(link as usize),
-            Due::DeviceHasRoom(link) => self.network.feed_device(link as usize, self.now),
+            Due::Arrival(link) => {
+                self.events += 1;
+                self.on_arrival(link as usize);
+            }
+            Due::DeviceHasRoom(link) => self.network.on_room(link as usize, self.now),
             Due::Timer(clock) => {
+                self.events += 1;
                 if self.flows.ended.first() < time {
                     self.count_ended(time);
                 }
@@ -512,6 +517,7 @@ impl Simulation {
 
     /// Tells a link's discipline of the rate that the link has from now on.
     fn on_rate_change(&mut self, link: u32) {
+        self.network.let_leave_link_before(link as usize, self.now);
         if let Some(queue) = self.network.links[link as usize].egress.queue_mut() {
             if let Some((_, rate)) = queue.rate_changes.pop() {
                 queue.discipline.set_link_rate(rate);

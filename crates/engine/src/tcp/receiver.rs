@@ -129,7 +129,7 @@ impl Receiver {
         let nothing = Held { rcv_nxt: self.rcv_nxt, waiting: 0, blocks: 0 };
         match &self.reassembly {
             Some(parts) if !parts.blocks.is_empty() => {
-                Held { waiting: parts.waiting(), blocks: parts.blocks.len() as u64, ..nothing }
+                Held { waiting: parts.waiting, blocks: parts.blocks.len() as u64, ..nothing }
             }
             _ => nothing,
         }
@@ -178,7 +178,7 @@ impl Receiver {
 
     /// Bytes of payload received, each counted once: those delivered and those above a gap.
     pub fn received(&self, first_data: u64) -> u64 {
-        let waiting = self.reassembly.as_ref().map_or(0, |parts| parts.waiting());
+        let waiting = self.reassembly.as_ref().map_or(0, |parts| parts.waiting);
         self.rcv_nxt.saturating_sub(first_data) + waiting - u64::from(self.fin != u64::MAX) - self.concealed()
     }
 
@@ -437,6 +437,8 @@ struct Reassembly {
     /// Sorted, disjoint, not adjacent and above RCV.NXT. Gaps are filled from the left, so that updates are at the
     /// ends.
     blocks: VecDeque<Block>,
+    /// The bytes that they are.
+    waiting: u64,
     /// The blocks updated last, the most recent first.
     recent: RecentBlocks,
     /// The gap that the prompt acknowledgements are counted for, and their number.
@@ -450,10 +452,6 @@ struct Reassembly {
 }
 
 impl Reassembly {
-    fn waiting(&self) -> u64 {
-        self.blocks.iter().map(|block| block.end - block.start).sum()
-    }
-
     /// Whether to acknowledge data above the gap at `rcv_nxt` immediately: the first acknowledgements, which make the
     /// sender repair it, those that report more blocks than usual, and those that stand for many (Linux tcp_input.c,
     /// __tcp_ack_snd_check and tcp_sack_new_ofo_skb).
@@ -488,6 +486,7 @@ impl Reassembly {
             && first.start <= rcv_nxt
         {
             rcv_nxt = rcv_nxt.max(first.end);
+            self.waiting -= first.end - first.start;
             self.blocks.pop_front();
         }
         rcv_nxt
@@ -508,8 +507,10 @@ impl Reassembly {
         {
             merged.start = merged.start.min(other.start);
             merged.end = merged.end.max(other.end);
+            self.waiting -= other.end - other.start;
             after += 1;
         }
+        self.waiting += merged.end - merged.start;
         if after == position {
             self.blocks.insert(position, merged);
         } else {

@@ -55,15 +55,15 @@ fn packet_conservation() {
 }
 
 /// A shaper at half the link's rate has that throughput, for any device queue, and a run takes no more steps than one
-/// over a link of that rate.
+/// over a link of that rate whose queue puts nothing off, as that of a link that may lose packets.
 #[test]
 fn shaper_rate() {
     let parameters = json!({"rate": 5_000_000, "burst": 3_000});
     for (queue, parameters) in [("tbf", parameters), ("cake", json!({"bandwidth": 5_000_000}))] {
         for device_queue in [0, 1, 20] {
-            let steps = |rate: u64, queue: Value| {
+            let steps = |rate: u64, queue: Value, changes: Vec<Value>| {
                 let mut path = Path::new(rate, 20 * MS);
-                path.queue = queue;
+                (path.queue, path.changes) = (queue, changes);
                 path.device_queue = device_queue;
                 path.flows = vec![tcp_flows("cubic", 2, S)];
                 path.duration = 20 * S;
@@ -78,9 +78,12 @@ fn shaper_rate() {
             };
             let limit = json!({"packets": 100});
             let what = format!("{queue}, device of {device_queue}");
-            let (rate, shaped) = steps(10_000_000, json!({"name": queue, "limit": limit, "parameters": parameters}));
+            let shaper = json!({"name": queue, "limit": limit, "parameters": parameters});
+            let (rate, shaped) = steps(10_000_000, shaper, Vec::new());
             close(rate, 5e6, 0.01, &what);
-            let (_, plain) = steps(5_000_000, json!({"name": "codel", "limit": limit}));
+            // It loses none: the run has ended.
+            let changes = vec![json!({"at": 21 * S, "loss": 0.5})];
+            let (_, plain) = steps(5_000_000, json!({"name": "codel", "limit": limit}), changes);
             assert!(shaped < plain * 3 / 2, "{what}: {shaped} steps, {plain} without");
         }
     }

@@ -167,3 +167,37 @@ fn foresight_has_no_effect() {
         }
     }
 }
+
+/// A queue that decides at departure lets its device take packets no sooner than another arrives, or than one might reach the end of the
+/// link. To the last digit that is the same, in fewer steps, as taking each when there is room, as the queue of a link does that may lose
+/// packets: of each discipline, with and without ECN, with a ring below it, rates that change and a timer, and without.
+#[test]
+fn putting_off_has_no_effect() {
+    let names = Discipline::catalogue().into_iter().map(|(about, _)| about.name);
+    let names: Vec<&str> = names.filter(|name| !Discipline::decides_on_arrival(name)).collect();
+    assert!(names.contains(&"fq_codel") && names.contains(&"codel") && !names.contains(&"droptail"), "{names:?}");
+    for name in names {
+        for (device_queue, varies) in [(0, false), (10, true)] {
+            let mut path = unpaced();
+            path.flows.push(constant_rate(500_000, 500, false));
+            path.queue = json!({"name": name, "limit": {"packets": 30}, "parameters": required_parameters(name)});
+            path.device_queue = device_queue;
+            path.queue_series = varies.then_some(100 * MS);
+            path.stack.ecn = if varies { EcnKind::Classic } else { path.stack.ecn };
+            let rates = [json!({"at": S + MS, "rate": 3_000_000}), json!({"at": 2 * S, "delay": 5 * MS})];
+            path.changes = if varies { rates.to_vec() } else { Vec::new() };
+            let run = |path: &Path| {
+                let mut simulation = path.simulation();
+                assert!(simulation.advance(Time(path.duration), u64::MAX));
+                (simulation.steps(), text(&simulation.finish()))
+            };
+            let (few, putting_off) = run(&path);
+            // It loses none: none leaves after the end.
+            path.changes.push(json!({"at": 5 * S, "loss": 0.5}));
+            let (many, at_once) = run(&path);
+            assert_eq!(putting_off, at_once, "{name}");
+            // A shaper says itself when it has a packet.
+            assert_eq!(few < many, name != "tbf", "{name}: {few} and {many} steps");
+        }
+    }
+}

@@ -311,3 +311,21 @@ fn limit_of_linux_is_in_bytes() {
         assert_eq!(bench.queue.packets(), held, "{rules}, {size} bytes");
     }
 }
+
+/// A change of the link's rate leaves Linux's RED alone: with an average above the maximum threshold it goes on dropping each arrival.
+/// The automatic thresholds of RED as published follow the rate, and at a thousand times the first one spare them.
+#[test]
+fn rate_change_leaves_linux_alone() {
+    for (rules, more, dropped) in [("linux", json!({"gentle": false, "wait": false}), 50), ("published", json!({}), 0)]
+    {
+        let mut parameters = json!({"rules": rules, "weight": 0.5});
+        parameters.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let mut bench = red(UNLIMITED, LINK, parameters, 1);
+        (0..50).for_each(|_| bench.enqueue(Time::ZERO, packet(1500, 0)));
+        let before = bench.drops(DropCause::Early);
+        assert!(before > 10, "{rules}: {before} dropped at the first rate");
+        bench.queue.set_link_rate(Rate(1000 * LINK.0));
+        (0..50).for_each(|_| bench.enqueue(Time::ZERO, packet(1500, 0)));
+        assert_eq!(bench.drops(DropCause::Early) - before, dropped, "{rules}");
+    }
+}

@@ -100,12 +100,13 @@ state! {
 }
 
 impl RedQueue {
-    /// Sets the values that depend on the rate of the link.
+    /// Sets the values that depend on the rate of the link. Linux's are those of the first rate: `tc` computes them, and `htb` does
+    /// not tell RED of a change (net/sched/sch_htb.c, htb_change_class).
     pub fn set_link_rate(&mut self, rate: Rate) {
         let RedSettings { minimum, maximum, weight } = self.parameters.settings(rate);
         self.average.configure(weight, self.parameters.packets_per_second(rate));
         self.curve.set_thresholds(minimum, maximum);
-        if self.parameters.rules == QueueRules::Linux {
+        if self.parameters.rules == QueueRules::Linux && self.linux.is_none() {
             let bytes = self.parameters.bytes();
             let probability = self.parameters.maximum_probability;
             self.linux = Some(LinuxRed::new(weight, minimum * bytes, maximum * bytes, probability));

@@ -122,8 +122,12 @@ impl Builder<'_> {
         let Specification { seed, probe, .. } = self.plan.specification;
         let needs_events = !is_foreseen(link);
         let epochs = || self.epochs.of(index, link.rate, self.plan.round_trips.over(index));
+        let holds_back = discipline.holds_back();
+        // A user's discipline is asked on time: what it does then may be seen elsewhere.
+        let is_plugin = matches!(discipline, Discipline::Plugin(_));
         MeasuredQueue {
-            holds_back: discipline.holds_back(),
+            holds_back,
+            puts_off: needs_events && !holds_back && !is_plugin && link.is_plain() && link.aggregation.is_none(),
             discipline,
             random: Random::stream(*seed, Purpose::Queue, index as u64),
             outcome: Outcome::default(),
@@ -132,6 +136,7 @@ impl Builder<'_> {
             device: Device::new(link.device_queue),
             room: if needs_events { self.source(Due::DeviceHasRoom(index as u32)) } else { Source::NONE },
             asks: false,
+            is_awaited: false,
         }
     }
 

@@ -49,6 +49,7 @@ pub(super) fn build(plan: &mut Plan, plugins: &dyn Plugins) -> Result<Built, Str
         options: OptionsPool::default(),
         arrived: Vec::new(),
         horizon: Time::ZERO,
+        asked: 0,
         passages: Vec::new(),
     };
     Ok(Built { network, flows, long_lived })
