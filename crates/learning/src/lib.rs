@@ -13,6 +13,7 @@ pub mod environment;
 pub mod feature;
 pub mod observer;
 pub mod policy;
+pub mod queue;
 pub mod reward;
 pub mod specification;
 
