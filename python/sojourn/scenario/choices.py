@@ -28,8 +28,6 @@ DEFAULT_PROFILE = "rfc"
 
 _OVER = "The built-in congestion control whose window or rate it changes."
 
-#: What the catalogue would say of an agent.
-_AGENT = Algorithm(name=source.AGENT, title="a controller that learns", class_="own")
 
 #: The keys that name the file of a plugin: one that is written for Sojourn, or an unmodified module of Linux.
 FILES = ("file", "linux")
@@ -236,14 +234,14 @@ class StackChoice(Choice):
 def control_of(plugin: Source) -> Algorithm:
     """The congestion control of a plugin."""
     if plugin.language == source.AGENT:
-        return _AGENT
+        return Algorithm(name=plugin.file, title="a controller that learns", class_="own")
     return _declared(plugin, "control")
 
 
 def queue_of(plugin: Source) -> Algorithm:
     """The queue discipline of a plugin."""
     if plugin.language == source.AGENT:
-        return _AGENT
+        return Algorithm(name=plugin.file, title="a controller that learns", class_="own")
     if plugin.language != source.LINUX:
         return _declared(plugin, "queue")
     # Only a kernel that was built with it runs it, so it is not loaded.

@@ -69,7 +69,6 @@ class Contender:
                 _declared(kind, plugin)
         return cls(path.name, {key: place})
 
-
     @classmethod
     def _of_policy(cls, kind: Kind, name: str, value: Mapping[str, str]) -> Self:
         try:
