@@ -137,7 +137,7 @@ def test_an_agent_in_a_queue(tmp_path: Path) -> None:
     """It passes Gymnasium's checks, its episodes are the same runs once saved, and the more it drops the shorter the queue is."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check_env(Bottleneck(with_queue(QUEUE)))
+        check_env(gymnasium.make("sojourn/Bottleneck-v0", scenario=with_queue(QUEUE)).unwrapped)
     env = Bottleneck(with_queue(QUEUE, flows=CROSS))
     sojourns = []
     for probability in (0.0, 0.02):

@@ -5,7 +5,7 @@ use sojourn_engine::time::{Duration, Time};
 
 use crate::action::Of;
 use crate::observer::{Measured, Observer, share};
-use crate::queue::QueueObserver;
+use crate::queue_observer::QueueObserver;
 
 /// A feature of a flow or of a queue.
 #[derive(Debug)]

@@ -14,6 +14,7 @@ pub mod feature;
 pub mod observer;
 pub mod policy;
 pub mod queue;
+pub mod queue_observer;
 pub mod reward;
 pub mod specification;
 

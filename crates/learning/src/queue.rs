@@ -10,52 +10,9 @@ use sojourn_engine::units::Rate;
 use crate::agent::{Asks, Deciding, Kind, Questions, lock, next_multiple};
 use crate::decider::Decider;
 use crate::feature::{QueueSeen, Seen};
-use crate::observer::{Measured, share};
+use crate::observer::Measured;
+use crate::queue_observer::QueueObserver;
 use crate::specification::Interval;
-
-/// Counts what happens in a queue, from one question to the next.
-#[derive(Clone, Debug, Default)]
-pub struct QueueObserver {
-    since: Time,
-    /// Bytes, headers included, that arrived and that left.
-    arrived: u64,
-    left: u64,
-    /// Packets that arrived, that left, and that the agent dropped and marked.
-    arrivals: u64,
-    departures: u64,
-    dropped: u64,
-    marked: u64,
-    /// The sum of the sojourn times of the packets that left.
-    sojourn: Duration,
-    pub last_sojourn: Option<Duration>,
-    /// What is queued, as of the latest arrival or departure.
-    pub packets: u64,
-    pub bytes: u64,
-    /// The link's rate, in bits a second.
-    pub rate: f64,
-}
-
-impl QueueObserver {
-    /// What the interval that ends now was like: a sojourn time stands for a round-trip time.
-    fn measure(&self, now: Time) -> Measured {
-        let seconds = now.since(self.since).seconds();
-        let per_second = |bytes: u64| if seconds > 0.0 { 8.0 * bytes as f64 / seconds } else { 0.0 };
-        Measured {
-            seconds,
-            send_rate: per_second(self.arrived),
-            throughput: per_second(self.left),
-            rtt: if self.departures > 0 { self.sojourn.seconds() / self.departures as f64 } else { 0.0 },
-            loss: share(self.dropped, self.arrivals),
-            marks: share(self.marked, self.arrivals),
-            ..Measured::default()
-        }
-    }
-
-    fn begin(&mut self, now: Time) {
-        let QueueObserver { last_sojourn, packets, bytes, rate, .. } = *self;
-        *self = QueueObserver { since: now, last_sojourn, packets, bytes, rate, ..QueueObserver::default() };
-    }
-}
 
 /// An agent of a queue.
 #[derive(Debug)]
@@ -114,31 +71,15 @@ impl QueueAgent {
             self.probability = self.questions.kind.action.apply(self.questions.answers[position], self.probability);
         }
         self.questions.answers.clear();
-        let observer = &mut self.observer;
-        observer.arrivals += 1;
-        observer.arrived += u64::from(packet.size);
         let verdict =
             if self.probability > 0.0 && view.random.unit() < self.probability { Verdict::Mark } else { Verdict::Pass };
-        match verdict {
-            Verdict::Mark if packet.is_ecn_capable => observer.marked += 1,
-            Verdict::Mark => observer.dropped += 1,
-            _ => {}
-        }
-        let stays = u64::from(verdict == Verdict::Pass || packet.is_ecn_capable);
-        observer.packets = view.packets[0] + stays;
-        observer.bytes = view.bytes[0] + stays * u64::from(packet.size);
+        self.observer.arrive(packet, verdict, view);
         verdict
     }
 
     fn leave(&mut self, packet: &SeenPacket, view: &View<'_>) {
         self.ask(view.now);
-        let observer = &mut self.observer;
-        let sojourn = view.now.since(packet.since);
-        observer.departures += 1;
-        observer.left += u64::from(packet.size);
-        observer.sojourn = observer.sojourn + sojourn;
-        observer.last_sojourn = Some(sojourn);
-        (observer.packets, observer.bytes) = (view.packets[0], view.bytes[0]);
+        self.observer.leave(packet, view);
     }
 }
 
