@@ -286,7 +286,7 @@ def _agent_tables(of: str, common: Mapping[str, Any]) -> list[JsonSchemaValue]:
     return [
         {
             "type": "object",
-            "title": "A controller that learns" if key == "agent" else "The actions of an episode",
+            "title": f"{'A controller that learns' if key == 'agent' else 'The actions of an episode'}, of a {of}",
             "properties": {key: what, **properties},
             "required": [key],
             "additionalProperties": False,
