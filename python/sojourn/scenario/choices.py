@@ -286,7 +286,7 @@ def _agent_tables(of: str, common: Mapping[str, Any]) -> list[JsonSchemaValue]:
     return [
         {
             "type": "object",
-            "title": titles[key],
+            "title": f"{titles[key]}, of a {of}",
             "properties": {key: what, **properties},
             "required": [key],
             "additionalProperties": False,
