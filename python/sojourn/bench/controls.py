@@ -1,7 +1,8 @@
 """Speed of every congestion control, relative to New Reno's.
 
 All run in the cell of nine flows, in New Reno's place. Its round trips are short, so that all lose about as many packets: the
-comparison is of the controls' work, not of the cost of their losses. One that needs routers of its own has them, and New Reno too.
+comparison is of the controls' work, not of the cost of their losses. One that needs routers of its own has them, and so has New
+Reno beside it.
 """
 
 from sojourn import catalogue
