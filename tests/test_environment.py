@@ -125,6 +125,56 @@ def test_a_saved_episode_is_the_same_run(tcp: str, tmp_path: Path) -> None:
         assert same(env.result(), run_of(saved))
 
 
+QUEUE = 'agent = true, limit = "60 packets", interval = "15 ms", reward = "aqm"'
+
+
+def with_queue(keys: str, **named: str) -> dict[str, Any]:
+    """A flow of CUBIC, and an agent in the bottleneck's queue."""
+    return tomllib.loads(text('name = "cubic"', **named).replace('name = "droptail", limit = "60 packets"', keys))
+
+
+def test_an_agent_in_a_queue(tmp_path: Path) -> None:
+    """It passes Gymnasium's checks, its episodes are the same runs once saved, and the more it drops the shorter the queue is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(gymnasium.make("sojourn/Bottleneck-v0", scenario=with_queue(QUEUE)).unwrapped)
+    env = Bottleneck(with_queue(QUEUE, flows=CROSS))
+    sojourns = []
+    for probability in (0.0, 0.02):
+        env.reset(seed=1)
+        terms = []
+        over = False
+        while not over:
+            _, _, terminated, truncated, info = env.step(np.array([probability]))
+            over = terminated or truncated
+            terms.append(info["terms"]["rtt"])
+        sojourns.append(float(np.mean(terms)))
+        saved = env.save(tmp_path)
+        assert same(env.result(), run_of(saved))
+    assert sojourns[1] < sojourns[0] / 2
+    env.reset(seed=1)
+    with pytest.raises(InvalidAction, match=r"action: 1.5 is out of bounds \(allowed: 0 to 1\)"):
+        env.step(np.array([1.5]))
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ('agent = true, interval = "1 rtt"', 'interval: a queue is asked at times, such as every "15 ms"'),
+        ('agent = true, action = "window"', 'action: unknown action "window"'),
+        ('agent = true, observe = ["cwnd"]', 'observe: unknown feature "cwnd"'),
+        ('agent = true, over = "codel"', "over: "),
+        ('agent = true, target = "5 ms"', 'unknown key of agent "target"'),
+    ],
+)
+def test_a_wrong_agent_in_a_queue(keys: str, message: str) -> None:
+    """One line that says what is wrong, and what is allowed."""
+    with pytest.raises(InputError) as refused:
+        Bottleneck(with_queue(keys))
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
 def test_a_saved_episode_runs_from_the_command_line(tmp_path: Path) -> None:
     """`sojourn run` carries out a saved episode."""
     env = Bottleneck(data(AGENT))
@@ -261,7 +311,7 @@ def test_wrong_use() -> None:
         ("agent = true, history = 0", "history: 0 is not a number of intervals (from 1 to 1,000)"),
         ('agent = true, action = "windows"', 'action: unknown action "windows", did you mean "window"?'),
         ('agent = true, action = { name = "window", least = 9, most = 3 }', "least = 9 and most = 3 are out of range"),
-        ('agent = true, action = "probability"', "a flow has a window or a rate; queues have probabilities"),
+        ('agent = true, action = "probability"', 'action: unknown action "probability"'),
         ('agent = true, reward = "fame"', 'reward: unknown reward "fame"'),
         ('agent = true, over = "cbr"', "over: cbr has no window"),
         ('agent = true, name = "cubic"', 'give either "name" or "agent"'),

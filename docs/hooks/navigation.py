@@ -18,6 +18,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "verdicts.md",
         "search.md",
         "range.md",
+        "learning.md",
         "lab.md",
     ),
     "Algorithms": ("catalogue.md", "behaviour.md", "cards.md", "atlas.md", "atlas-map.md", "differences.md"),

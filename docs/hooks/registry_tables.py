@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import groupby
+from typing import Any
 
 from commands_table import commands
 from made.results import ROOT
@@ -13,6 +14,8 @@ from sojourn.backends.columns import COLUMNS, Column
 from sojourn.figures import Family
 from sojourn.metrics import METRICS, Metric, Scope
 from sojourn.metrics.metric import MILLISECONDS
+from sojourn.scenario import agents
+from sojourn.units import RATE
 
 #: What a metric is of, by its scope.
 _OF = {
@@ -101,6 +104,58 @@ def _order() -> str:
     return "\n".join(line.removeprefix("//! ") for line in lines if line.startswith("//! |"))
 
 
+def _features() -> str:
+    def fields(shown: str) -> str:
+        return ", ".join(f"`{field}`" if field.startswith("tcpi") else field for field in shown.split(", "))
+
+    rows = (
+        [
+            f"`{each['name']}`",
+            each["of"],
+            each["unit"],
+            f"{each['least']:g} to {each['most']:g}",
+            f"{each['scale']:g}",
+            each["meaning"],
+            fields(each["tcp_info"]),
+        ]
+        for each in _entries("features")
+    )
+    return table(("feature", "of", "unit", "bounds", "scale", "definition", "shown by tcp_info"), rows)
+
+
+def _actions() -> str:
+    rows = ([*_named(each, "meaning"), each["source"]] for each in _entries("actions"))
+    return table(("action", "of", "what it sets", "parameters", "source"), rows)
+
+
+def _rewards() -> str:
+    rows = ([*_named(each, "formula"), each["source"]] for each in _entries("rewards"))
+    return table(("reward", "of", "formula", "parameters", "source"), rows)
+
+
+def _entries(kind: str) -> list[dict[str, Any]]:
+    listed: list[dict[str, Any]] = agents.registry()[kind]
+    return listed
+
+
+def _named(each: dict[str, Any], what: str) -> list[str]:
+    parameters = (f"`{parameter['name']}` = {_default(parameter)}: {parameter['doc']}" for parameter in each["parameters"])
+    return [f"`{each['name']}`", each["of"], each[what].replace("|", "\\|").replace("*", "\\*"), "; ".join(parameters)]
+
+
+def _default(parameter: dict[str, Any]) -> str:
+    default = parameter["default"]
+    if parameter["kind"] == "rate":
+        return f'"{RATE.format(default)}"'
+    return " ".join(default).replace("*", "\\*") if isinstance(default, list) else f"{default:g}"
+
+
+def _terms() -> str:
+    return table(
+        ("term", "unit", "definition"), ([f"`{each['name']}`", each["unit"], each["meaning"]] for each in _entries("terms"))
+    )
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "commands": commands,
     "metrics": _metrics,
@@ -111,5 +166,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "hooks": _hooks,
     "shown": _shown,
     "order": _order,
+    "features": _features,
+    "actions": _actions,
+    "rewards": _rewards,
+    "terms": _terms,
     **{f"figures, {family.lower()}": _figures(family) for family in Family},
 }

@@ -15,6 +15,20 @@ pub enum Target {
     Probability,
 }
 
+/// What has agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    Flow,
+    Queue,
+}
+
+impl Target {
+    /// Who has it.
+    pub fn of(self) -> Of {
+        if self == Target::Probability { Of::Queue } else { Of::Flow }
+    }
+}
+
 /// How it changes that.
 #[derive(Clone, Debug, PartialEq)]
 enum Rule {
@@ -62,21 +76,21 @@ const KINDS: &[Kind] = &[
         target: Target::Window,
         rule: "factor",
         meaning: "the window times 2^(doublings a), a from -1 to 1",
-        source: "Abbasloo et al., SIGCOMM 2020, equation 1, whose exponent is from -2 to 2",
+        source: "Abbasloo et al., SIGCOMM 2020; Orca, envwrapper.py, map_action: 4^a",
     },
     Kind {
         name: "window_delta",
         target: Target::Window,
         rule: "delta",
         meaning: "the window times 1 + scale a, or over 1 - scale a if a is negative; a from -1 to 1",
-        source: "Jay et al., ICML 2019, section 3.2; PCC-RL, network_sim.py, apply_cwnd_delta",
+        source: "Jay et al., ICML 2019; PCC-RL, network_sim.py, apply_cwnd_delta",
     },
     Kind {
         name: "window_steps",
         target: Target::Window,
         rule: "steps",
         meaning: "the number of one of steps, which are of segments",
-        source: "Sivakumar et al., mvfst-rl, 2019, section 3: no change, half, 10 less, 10 more, twice",
+        source: "Sivakumar et al., mvfst-rl, 2019: no change, half, 10 less, 10 more, twice",
     },
     Kind { name: "rate", target: Target::Rate, rule: "value", meaning: "the pacing rate, in bit/s", source: "" },
     Kind {
@@ -91,7 +105,7 @@ const KINDS: &[Kind] = &[
         target: Target::Rate,
         rule: "delta",
         meaning: "the pacing rate times 1 + scale a, or over 1 - scale a if a is negative; a from -1 to 1",
-        source: "Jay et al., ICML 2019, section 3.2; PCC-RL, network_sim.py, apply_rate_delta",
+        source: "Jay et al., ICML 2019; PCC-RL, network_sim.py, apply_rate_delta",
     },
     Kind {
         name: "rate_steps",
@@ -143,7 +157,7 @@ fn parameters(kind: &Kind) -> Vec<Parameter> {
         }
         "steps" => {
             let (default, source) = match kind.target {
-                Target::Window => (json!(["*1", "/2", "-10", "+10", "*2"]), "mvfst-rl, section 3"),
+                Target::Window => (json!(["*1", "/2", "-10", "+10", "*2"]), "mvfst-rl"),
                 _ => (json!(["*1", "/2", "/1.1", "*1.1", "*2"]), "chosen"),
             };
             listed.push((
@@ -300,12 +314,13 @@ pub fn catalogue() -> Value {
                 json!({"name": name, "kind": kind, "default": default, "doc": doc, "source": source})
             })
             .collect();
+        let of = if kind.target.of() == Of::Flow { "flow" } else { "queue" };
         let sets = match kind.target {
             Target::Window => "window",
             Target::Rate => "rate",
             Target::Probability => "probability",
         };
-        json!({"name": kind.name, "sets": sets, "meaning": kind.meaning, "source": kind.source, "parameters": parameters})
+        json!({"name": kind.name, "of": of, "sets": sets, "meaning": kind.meaning, "source": kind.source, "parameters": parameters})
     });
     listed.collect()
 }

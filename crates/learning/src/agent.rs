@@ -13,9 +13,9 @@ use sojourn_engine::tcp::congestion::{
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-use crate::action::{Action, Space, Target};
+use crate::action::{Action, Of, Space, Target};
 use crate::decider::Decider;
-use crate::feature::{Feature, Seen};
+use crate::feature::{Feature, FlowSeen, Seen};
 use crate::observer::{Measured, Observer};
 use crate::reward::Reward;
 use crate::specification::{AgentSpecification, Interval};
@@ -44,35 +44,44 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// Checks an agent of a flow.
+    /// Checks an agent.
     ///
     /// # Errors
     /// One line that says what is wrong and what is allowed.
     pub fn of(specification: &AgentSpecification) -> Result<Kind, String> {
-        let AgentSpecification { interval, observe, history, action, reward, only_tcp_info, .. } = specification;
+        let AgentSpecification { interval, observe, history, action, reward, only_tcp_info, over, .. } = specification;
+        let action = Action::of(action)?;
+        let of = action.target.of();
         let features =
-            observe.iter().map(|name| Feature::named(name, *only_tcp_info)).collect::<Result<Vec<_>, _>>()?;
+            observe.iter().map(|name| Feature::named(name, of, *only_tcp_info)).collect::<Result<Vec<_>, _>>()?;
         if features.is_empty() || *history == 0 {
             return Err("observe: an agent needs at least one feature, and a history of at least 1".to_owned());
         }
-        let is_over = match *interval {
+        let is_zero = match *interval {
             Interval::Time(time) => time == Duration::ZERO,
             Interval::RoundTrips(round_trips) => !(round_trips.is_finite() && round_trips > 0.0),
             Interval::Acknowledgements(acknowledgements) => acknowledgements == 0,
         };
-        if is_over {
+        if is_zero {
             return Err("interval: must be above 0".to_owned());
         }
-        let action = Action::of(action)?;
-        if action.target == Target::Probability {
-            return Err("action: probability: a flow has a window or a rate; queues have probabilities".to_owned());
+        if of == Of::Queue && !matches!(interval, Interval::Time(_)) {
+            return Err("interval: a queue is asked at times, such as every \"15 ms\"".to_owned());
         }
-        let reward = reward.as_ref().map(Reward::of).transpose()?;
+        if of == Of::Queue && over.is_some() {
+            return Err("over: only a congestion control can be changed by an agent".to_owned());
+        }
+        let reward = reward.as_ref().map(|reward| Reward::of(reward, of)).transpose()?;
         Ok(Kind { interval: *interval, features, history: *history, only_tcp_info: *only_tcp_info, action, reward })
     }
 }
 
 impl Kind {
+    /// The features of an interval.
+    pub fn row(&self, seen: &Seen<'_>) -> Vec<f32> {
+        self.features.iter().map(|feature| feature.observe(seen, self.only_tcp_info)).collect()
+    }
+
     /// How many numbers an observation has.
     pub fn width(&self) -> usize {
         self.features.len() * self.history
@@ -85,24 +94,99 @@ impl Kind {
     }
 }
 
-/// An agent whose flow has begun, or is about to.
+/// The questions of an agent: who answers, what has been seen, and which answers have not taken effect.
 #[derive(Debug)]
-pub struct Agent {
-    kind: Arc<Kind>,
-    /// The built-in congestion control whose window it changes.
-    leader: Option<Algorithm>,
+pub struct Questions {
+    pub kind: Arc<Kind>,
     /// None where an environment answers.
     decider: Option<Box<dyn Decider>>,
-    observer: Observer,
-    /// When it is asked next; none before the connection is open, and while acknowledgements are counted.
-    due: Option<Time>,
-    /// Answers that have not taken effect.
-    answers: Vec<f64>,
+    /// When it is asked next; none before it can be, and while acknowledgements are counted.
+    pub due: Option<Time>,
+    pub answers: Vec<f64>,
     /// Features of the latest intervals, the oldest first.
     history: Vec<f32>,
     /// The latest interval, and the one before.
     latest: Measured,
     before: Measured,
+}
+
+impl Questions {
+    /// `row` is what features are before anything happened.
+    pub fn new(kind: Arc<Kind>, decider: Option<Box<dyn Decider>>, row: &[f32]) -> Questions {
+        let history = row.repeat(kind.history);
+        let (latest, before) = Default::default();
+        Questions { kind, decider, due: None, answers: Vec::new(), history, latest, before }
+    }
+
+    /// Takes the interval that has ended.
+    pub fn push(&mut self, row: &[f32], measured: Measured) {
+        self.history.rotate_left(row.len());
+        let end = self.history.len() - row.len();
+        self.history[end..].copy_from_slice(row);
+        self.before = std::mem::replace(&mut self.latest, measured);
+    }
+
+    /// Has the question answered, unless an environment does. What a policy wants beyond the bounds is the nearest that is allowed; what
+    /// is no number is nothing.
+    pub fn decide(&mut self) {
+        let answer = self.decider.as_mut().and_then(|decider| decider.decide(&self.history));
+        self.answers.extend(answer.filter(|answer| !answer.is_nan()).map(|answer| match self.kind.action.space() {
+            Space::Box { least, most } => answer.clamp(least, most),
+            Space::Discrete(steps) => libm::floor(answer).clamp(0.0, steps as f64 - 1.0),
+        }));
+    }
+}
+
+/// What an environment asks.
+pub trait Asks: std::fmt::Debug + Send {
+    /// Its questions.
+    fn questions(&self) -> &Questions;
+
+    /// See [`Asks::questions`].
+    fn questions_mut(&mut self) -> &mut Questions;
+
+    /// Whether it can be asked: a connection must be open.
+    fn is_open(&self) -> bool;
+
+    /// Ends the interval at the time at which its question falls due.
+    fn close(&mut self, now: Time);
+
+    /// When the next question falls due.
+    fn due(&self) -> Option<Time> {
+        self.questions().due
+    }
+
+    /// The latest observation: see [`Decider::decide`].
+    fn observation(&self) -> &[f32] {
+        &self.questions().history
+    }
+
+    /// The latest interval, and the one before.
+    fn intervals(&self) -> (&Measured, &Measured) {
+        (&self.questions().latest, &self.questions().before)
+    }
+
+    /// Takes the answer of an environment.
+    fn answer(&mut self, action: f64) {
+        self.questions_mut().answers.push(action);
+    }
+
+    /// Closes the questions that fell due before a hook, and has them answered.
+    fn ask(&mut self, now: Time) {
+        while let Some(due) = self.due().filter(|due| *due <= now) {
+            self.close(due);
+            self.questions_mut().decide();
+        }
+    }
+}
+
+/// An agent whose flow has begun, or is about to.
+#[derive(Debug)]
+pub struct Agent {
+    questions: Questions,
+    /// The built-in congestion control whose window it changes.
+    leader: Option<Algorithm>,
+    observer: Observer,
     /// The window that it set, to which the flow returns after a timeout; none before it has set one.
     window: Option<u64>,
     /// Whether a timeout has taken the window from that.
@@ -111,30 +195,49 @@ pub struct Agent {
     rate: Option<f64>,
 }
 
+impl Asks for Agent {
+    fn questions(&self) -> &Questions {
+        &self.questions
+    }
+
+    fn questions_mut(&mut self) -> &mut Questions {
+        &mut self.questions
+    }
+
+    fn is_open(&self) -> bool {
+        self.observer.opened.is_some()
+    }
+
+    fn close(&mut self, now: Time) {
+        let measured = self.observer.measure(now);
+        let row = self.row(now, &measured);
+        self.observer.begin(now, &measured);
+        self.questions.push(&row, measured);
+        self.questions.due = match self.questions.kind.interval {
+            Interval::Time(interval) => Some(now + interval),
+            Interval::RoundTrips(round_trips) => Some(now + self.round_trips(round_trips)),
+            Interval::Acknowledgements(_) => None,
+        };
+    }
+}
+
 impl Agent {
     fn new(kind: Arc<Kind>, leader: Option<Algorithm>, decider: Option<Box<dyn Decider>>) -> Agent {
-        let mut agent = Agent {
-            leader,
-            decider,
-            observer: Observer::default(),
-            due: None,
-            answers: Vec::new(),
-            history: Vec::new(),
-            latest: Measured::default(),
-            before: Measured::default(),
-            window: None,
-            has_fallen: false,
-            rate: None,
-            kind,
-        };
-        let row = agent.row(Time::ZERO, &Measured::default());
-        agent.history = row.repeat(agent.kind.history);
-        agent
+        let observer = Observer::default();
+        let measured = Measured::default();
+        let seen = Seen::Flow(FlowSeen { now: Time::ZERO, observer: &observer, measured: &measured, pacing_rate: 0.0 });
+        let row = kind.row(&seen);
+        let questions = Questions::new(kind, decider, &row);
+        Agent { questions, leader, observer, window: None, has_fallen: false, rate: None }
+    }
+
+    fn kind(&self) -> &Kind {
+        &self.questions.kind
     }
 
     fn row(&self, now: Time, measured: &Measured) -> Vec<f32> {
-        let seen = Seen { now, observer: &self.observer, measured, pacing_rate: self.pacing_rate() };
-        self.kind.features.iter().map(|feature| feature.observe(&seen, self.kind.only_tcp_info)).collect()
+        let (observer, pacing_rate) = (&self.observer, self.pacing_rate());
+        self.kind().row(&Seen::Flow(FlowSeen { now, observer, measured, pacing_rate }))
     }
 
     fn pacing_rate(&self) -> f64 {
@@ -148,68 +251,10 @@ impl Agent {
         self.rate.or_else(of_leader).unwrap_or(0.0)
     }
 
-    /// When the next question falls due.
-    pub fn due(&self) -> Option<Time> {
-        self.due
-    }
-
-    /// Whether the connection is open.
-    pub fn is_open(&self) -> bool {
-        self.observer.opened.is_some()
-    }
-
-    /// The latest observation: see [`Decider::decide`].
-    pub fn observation(&self) -> &[f32] {
-        &self.history
-    }
-
-    /// The latest interval, and the one before.
-    pub fn intervals(&self) -> (&Measured, &Measured) {
-        (&self.latest, &self.before)
-    }
-
-    /// Ends the interval at the time at which its question falls due.
-    pub fn close(&mut self, now: Time) {
-        let measured = self.observer.measure(now);
-        let row = self.row(now, &measured);
-        let count = row.len();
-        self.history.rotate_left(count);
-        let end = self.history.len() - count;
-        self.history[end..].copy_from_slice(&row);
-        self.observer.begin(now, &measured);
-        self.before = std::mem::replace(&mut self.latest, measured);
-        self.due = match self.kind.interval {
-            Interval::Time(interval) => Some(now + interval),
-            Interval::RoundTrips(round_trips) => Some(now + self.round_trips(round_trips)),
-            Interval::Acknowledgements(_) => None,
-        };
-    }
-
     /// At least a picosecond, so that time goes on.
     fn round_trips(&self, count: f64) -> Duration {
         let srtt = if self.observer.srtt > Duration::ZERO { self.observer.srtt } else { FIRST_ROUND_TRIP };
         Duration::from_seconds_f64(count * srtt.seconds()).max(Duration(1))
-    }
-
-    /// Takes the answer of an environment.
-    pub fn answer(&mut self, action: f64) {
-        self.answers.push(action);
-    }
-
-    /// Closes the questions that fell due before a hook, and has them answered.
-    fn ask(&mut self, now: Time) {
-        while let Some(due) = self.due.filter(|due| *due <= now) {
-            self.close(due);
-            if let Some(answer) = self.decider.as_mut().and_then(|decider| decider.decide(&self.history)) {
-                // What a policy wants beyond the bounds is the nearest that is allowed; what is no number is nothing.
-                if !answer.is_nan() {
-                    self.answers.push(match self.kind.action.space() {
-                        Space::Box { least, most } => answer.clamp(least, most),
-                        Space::Discrete(steps) => libm::floor(answer).clamp(0.0, steps as f64 - 1.0),
-                    });
-                }
-            }
-        }
     }
 
     fn hear(&mut self, hook: Hook, window: &mut Window, told: Told<'_>) -> Option<u64> {
@@ -227,7 +272,7 @@ impl Agent {
         match (hook, told) {
             (Hook::OnEstablished, Told::Times(&[srtt], Some(now))) => {
                 self.observer.open(srtt, now);
-                self.due = match self.kind.interval {
+                self.questions.due = match self.kind().interval {
                     Interval::Time(interval) => Some(next_multiple(interval, now)),
                     Interval::RoundTrips(_) => Some(now),
                     Interval::Acknowledgements(_) => None,
@@ -241,11 +286,11 @@ impl Agent {
             (Hook::OnDelivery, Told::Delivery(delivery)) => {
                 self.observer.deliver(delivery);
                 self.act(window, delivery);
-                if let Interval::Acknowledgements(count) = self.kind.interval
-                    && self.due.is_none()
+                if let Interval::Acknowledgements(count) = self.kind().interval
+                    && self.due().is_none()
                     && self.observer.acknowledgements >= count
                 {
-                    self.due = Some(next_multiple(ACKNOWLEDGEMENT_GRID, delivery.now));
+                    self.questions.due = Some(next_multiple(ACKNOWLEDGEMENT_GRID, delivery.now));
                 }
             }
             _ => {}
@@ -276,15 +321,15 @@ impl Agent {
     /// The answers take effect, after what the built-in congestion control did. An agent that alone sets the window returns after a
     /// timeout to what it set, by as much as is delivered.
     fn act(&mut self, window: &mut Window, delivery: &Delivery) {
-        for position in 0..self.answers.len() {
-            let answer = self.answers[position];
-            match self.kind.action.target {
+        for position in 0..self.questions.answers.len() {
+            let answer = self.questions.answers[position];
+            match self.kind().action.target {
                 Target::Window => self.set_window(window, answer),
                 Target::Rate => self.set_rate(window, answer),
                 Target::Probability => unreachable!("flows have no such action"),
             }
         }
-        self.answers.clear();
+        self.questions.answers.clear();
         if self.leader.is_some() {
             return;
         }
@@ -304,7 +349,7 @@ impl Agent {
     fn set_window(&mut self, window: &mut Window, answer: f64) {
         let mss = window.mss as f64;
         let current = if self.leader.is_some() { window.cwnd } else { self.window.unwrap_or(window.cwnd) };
-        let changed = self.kind.action.apply(answer, current as f64 / mss);
+        let changed = self.kind().action.apply(answer, current as f64 / mss);
         if changed == current as f64 / mss {
             return;
         }
@@ -323,7 +368,7 @@ impl Agent {
             0.0 => 8.0 * window.cwnd as f64 / srtt.seconds(),
             rate => rate,
         };
-        self.rate = Some(self.kind.action.apply(answer, current));
+        self.rate = Some(self.kind().action.apply(answer, current));
     }
 
     fn rate_of(&self, window: &Window, srtt: Duration) -> Option<u64> {
@@ -339,14 +384,14 @@ pub fn next_multiple(interval: Duration, after: Time) -> Time {
     Time((after.0 / interval.0 + 1).saturating_mul(interval.0))
 }
 
-/// Where agents are that an environment asks: each with its number.
-pub type Asked<T> = Arc<Mutex<Vec<(u32, Arc<Mutex<T>>)>>>;
+/// Where agents are that an environment asks: each with the number of its flow, or its place among the queues of agents.
+pub type Asked = Arc<Mutex<Vec<(u32, Arc<Mutex<dyn Asks>>)>>>;
 
 /// Who decides for the flows of an agent.
 #[derive(Clone, Debug)]
 pub enum Deciding {
     /// An environment, which finds them here.
-    Environment(Asked<Agent>),
+    Environment(Asked),
     /// What makes a decider for a flow, by its number.
     Alone(Arc<dyn Makes>),
 }
@@ -372,7 +417,7 @@ impl AgentControl {
     }
 }
 
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

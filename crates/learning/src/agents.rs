@@ -1,6 +1,7 @@
 //! The agents of a run, made for the engine among its other plugins.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 use sojourn_engine::failure::Failure;
@@ -9,9 +10,11 @@ use sojourn_engine::queue::PluginQueue;
 use sojourn_engine::specification::Specification;
 use sojourn_engine::tcp::congestion::{Algorithm, PluginControl};
 
-use crate::agent::{Agent, AgentControl, Asked, Deciding, Kind, Makes};
+use crate::action::Of;
+use crate::agent::{AgentControl, Asked, Deciding, Kind, Makes};
 use crate::decider::{Decider, Script};
 use crate::policy::Network;
+use crate::queue::AgentQueue;
 use crate::specification::{AgentSpecification, DeciderSpecification};
 
 /// Makes the agents of a run, and has others make its other plugins.
@@ -19,6 +22,8 @@ pub struct Agents<'a> {
     others: &'a dyn Plugins,
     /// By the place among the plugins of the specification; none where the plugin is no agent.
     prepared: Vec<Option<Prepared>>,
+    /// How many queues of agents there are so far.
+    queues: AtomicU32,
 }
 
 struct Prepared {
@@ -48,14 +53,14 @@ impl<'a> Agents<'a> {
     pub fn new(
         specification: &Specification,
         others: &'a dyn Plugins,
-        asked: Option<&Asked<Agent>>,
+        asked: Option<&Asked>,
     ) -> Result<Agents<'a>, String> {
         let prepare = |plugin: &Value| match AgentSpecification::of_plugin(plugin) {
             None => Ok(None),
             Some(agent) => prepare(&agent?, asked).map(Some),
         };
         let prepared = specification.plugins.iter().map(prepare).collect::<Result<_, String>>()?;
-        Ok(Agents { others, prepared })
+        Ok(Agents { others, prepared, queues: AtomicU32::new(0) })
     }
 
     /// Whether a plugin is an agent.
@@ -82,7 +87,7 @@ fn leader_of(agent: &AgentSpecification) -> Result<Option<Algorithm>, String> {
     leader.transpose().map_err(|error| format!("over: {error}"))
 }
 
-fn prepare(agent: &AgentSpecification, asked: Option<&Asked<Agent>>) -> Result<Prepared, String> {
+fn prepare(agent: &AgentSpecification, asked: Option<&Asked>) -> Result<Prepared, String> {
     let kind = Arc::new(Kind::of(agent)?);
     let deciding = match (&agent.decider, asked) {
         (DeciderSpecification::Environment, None) => return Err(NOBODY_DECIDES.to_owned()),
@@ -98,16 +103,20 @@ fn prepare(agent: &AgentSpecification, asked: Option<&Asked<Agent>>) -> Result<P
 impl Plugins for Agents<'_> {
     fn control(&self, plugin: usize, parameters: &Value) -> Result<Box<dyn PluginControl>, String> {
         match self.prepared.get(plugin).and_then(Option::as_ref) {
-            Some(Prepared { kind, leader, deciding }) => {
+            Some(Prepared { kind, leader, deciding }) if kind.action.target.of() == Of::Flow => {
                 Ok(Box::new(AgentControl::new(kind.clone(), leader.clone(), deciding.clone())))
             }
+            Some(_) => Err("action: probability: a flow has a window or a rate".to_owned()),
             None => self.others.control(plugin, parameters),
         }
     }
 
     fn queue(&self, plugin: usize, parameters: &Value) -> Result<Box<dyn PluginQueue>, String> {
         match self.prepared.get(plugin).and_then(Option::as_ref) {
-            Some(_) => Err("queue: the agent decides for a flow".to_owned()),
+            Some(Prepared { kind, deciding, .. }) if kind.action.target.of() == Of::Queue => {
+                Ok(Box::new(AgentQueue::new(kind.clone(), deciding, self.queues.fetch_add(1, Ordering::Relaxed))))
+            }
+            Some(_) => Err("action: a queue has a probability".to_owned()),
             None => self.others.queue(plugin, parameters),
         }
     }

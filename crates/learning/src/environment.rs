@@ -9,7 +9,8 @@ use sojourn_engine::specification::Specification;
 use sojourn_engine::tcp::sender::State;
 use sojourn_engine::time::Time;
 
-use crate::agent::{ACKNOWLEDGEMENT_GRID, Agent, Asked, Kind, lock, next_multiple};
+use crate::action::Of;
+use crate::agent::{ACKNOWLEDGEMENT_GRID, Asked, Asks, Kind, lock, next_multiple};
 use crate::agents::{Agents, check};
 use crate::observer::{Measured, TERMS};
 use crate::reward::Around;
@@ -23,8 +24,8 @@ const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
 pub struct Environment {
     simulation: Simulation,
     kind: Arc<Kind>,
-    /// The agents by their flows' numbers, in order.
-    agents: Vec<(u32, Arc<Mutex<Agent>>)>,
+    /// The agents by the numbers of their flows, or by the places of their queues, in order.
+    agents: Vec<(u32, Arc<Mutex<dyn Asks>>)>,
     /// Which of them are asked now.
     asked: Vec<bool>,
     /// Which of them have come to the end of their data.
@@ -58,7 +59,7 @@ impl Environment {
     /// One line that says what is wrong and what is allowed.
     pub fn new(specification: &Specification) -> Result<Environment, String> {
         let waiting = waiting(specification)?;
-        let found = Asked::<Agent>::default();
+        let found = Asked::default();
         let others = Unloaded::new(0);
         let simulation = Simulation::with_plugins(specification, &Agents::new(specification, &others, Some(&found))?)?;
         let mut agents = std::mem::take(&mut *lock(&found));
@@ -173,6 +174,7 @@ impl Environment {
     fn ask(&mut self, now: Time) {
         for (place, (flow, agent)) in self.agents.iter().enumerate() {
             // Looking at a connection asks its congestion control for the pacing rate, so the agent is locked afterwards.
+            let is_queue = self.kind.action.target.of() == Of::Queue;
             let info = self.simulation.tcp_info(*flow as usize);
             let mut agent = lock(agent);
             if self.ended[place] || agent.due() != Some(now) {
@@ -180,7 +182,7 @@ impl Environment {
             }
             agent.close(now);
             self.asked[place] = true;
-            self.ended[place] = info.is_none_or(|info| info.state != State::Established);
+            self.ended[place] = !is_queue && info.is_none_or(|info| info.state != State::Established);
         }
     }
 
@@ -247,6 +249,6 @@ pub fn waiting(specification: &Specification) -> Result<AgentSpecification, Stri
             found.push(agent);
         }
     }
-    let first = found.pop().ok_or("no flow has tcp = { agent = true }: an environment needs an agent to ask")?;
+    let first = found.pop().ok_or("no flow and no queue has agent = true: an environment needs an agent to ask")?;
     if found.is_empty() { Ok(first) } else { Err("agents of one environment have the same keys".to_owned()) }
 }

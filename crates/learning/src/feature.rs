@@ -1,11 +1,13 @@
 //! What an agent may see: the registry of features.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use sojourn_engine::time::{Duration, Time};
 
+use crate::action::Of;
 use crate::observer::{Measured, Observer, share};
+use crate::queue_observer::QueueObserver;
 
-/// A feature of a flow.
+/// A feature of a flow or of a queue.
 #[derive(Debug)]
 pub struct Feature {
     /// The name in a scenario.
@@ -19,13 +21,20 @@ pub struct Feature {
     /// The fields of Linux's `tcp_info` that show it; empty if none does.
     pub tcp_info: &'static str,
     /// Steps in which these fields count, in the feature's unit; 0 if they are as fine as the feature.
-    pub step: f64,
-    value: fn(&Seen<'_>) -> f64,
+    step: f64,
+    value: Value,
 }
 
-/// What features are computed from.
+/// How a feature is computed.
 #[derive(Debug)]
-pub struct Seen<'a> {
+enum Value {
+    Flow(fn(&FlowSeen<'_>) -> f64),
+    Queue(fn(&QueueSeen<'_>) -> f64),
+}
+
+/// What the features of a flow are computed from.
+#[derive(Debug)]
+pub struct FlowSeen<'a> {
     pub now: Time,
     pub observer: &'a Observer,
     pub measured: &'a Measured,
@@ -33,7 +42,23 @@ pub struct Seen<'a> {
     pub pacing_rate: f64,
 }
 
-impl Seen<'_> {
+/// What the features of a queue are computed from.
+#[derive(Debug)]
+pub struct QueueSeen<'a> {
+    pub observer: &'a QueueObserver,
+    pub measured: &'a Measured,
+    /// The probability that was set.
+    pub probability: f64,
+}
+
+/// What features are computed from.
+#[derive(Debug)]
+pub enum Seen<'a> {
+    Flow(FlowSeen<'a>),
+    Queue(QueueSeen<'a>),
+}
+
+impl FlowSeen<'_> {
     fn segments(&self, bytes: u64) -> f64 {
         bytes as f64 / self.observer.window.mss as f64
     }
@@ -47,10 +72,9 @@ fn seconds(time: Option<Duration>) -> f64 {
 const MICROSECOND: f64 = 1e-6;
 
 macro_rules! features {
-    ($($name:ident $unit:literal $least:literal..$most:literal /$scale:literal $meaning:literal
+    ($list:ident of $of:ident; $($name:ident $unit:literal $least:literal..$most:literal /$scale:literal $meaning:literal
         $(shown $tcp_info:literal by $step:expr)?; $seen:ident => $value:expr;)*) => {
-        /// All of them.
-        pub const FEATURES: &[Feature] = &[$(Feature {
+        const $list: &[Feature] = &[$(Feature {
             name: stringify!($name),
             unit: $unit,
             least: $least,
@@ -59,18 +83,19 @@ macro_rules! features {
             meaning: $meaning,
             tcp_info: concat!($($tcp_info)?),
             step: 0.0 $(+ $step)?,
-            value: |$seen| $value,
+            value: Value::$of(|$seen| $value),
         }),*];
     };
 }
 
 // Bounds and scales of the first six are those of PCC-RL (Jay et al., ICML 2019; src/common/sender_obs.py, SENDER_MI_METRICS).
 features! {
+    FLOW of Flow;
     send_rate "bit/s" 0.0..1e11 /1e7 "payload sent, repetitions included, over the interval"
         shown "tcpi_bytes_sent" by 0.0; seen => seen.measured.send_rate;
     delivery_rate "bit/s" 0.0..1e11 /1e7 "payload newly delivered over the interval"
         shown "tcpi_delivered" by 0.0; seen => seen.measured.throughput;
-    latency_ratio "" 0.0..10000.0 /1.0 "mean RTT of the interval over the least mean of an interval so far (Jay et al. 2019, section 3.2)";
+    latency_ratio "" 0.0..10000.0 /1.0 "mean RTT of the interval over the least mean of an interval so far (Jay et al. 2019)";
         seen => if seen.measured.least_mean > 0.0 { seen.measured.rtt / seen.measured.least_mean } else { 1.0 };
     latency_inflation "s/s" -1.0..10.0 /1.0 "mean RTT of the second half of the interval's samples less that of the first, over the interval (PCC-RL, sender_obs.py)";
         seen => seen.measured.inflation;
@@ -81,7 +106,7 @@ features! {
             if delivered > 0.0 && sent < 1000.0 * delivered { sent / delivered } else { 1.0 }
         };
     loss_ratio "" 0.0..1.0 /1.0 "bytes found lost, of those lost or delivered in the interval"; seen => seen.measured.loss;
-    rtt_gradient "s/s" -10.0..10.0 /1.0 "slope of the line of least squares through the interval's RTTs (Dong et al., NSDI 2018, section 4)";
+    rtt_gradient "s/s" -10.0..10.0 /1.0 "slope of the line of least squares through the interval's RTTs (as in Dong et al., NSDI 2018)";
         seen => seen.measured.gradient;
     rtt_mean "s" 0.0..100.0 /0.1 "mean RTT of the interval; 0 without a sample"; seen => seen.measured.rtt;
     rtt_min "s" 0.0..100.0 /0.1 "least RTT of the interval; 0 without a sample"; seen => seen.measured.least_rtt;
@@ -119,15 +144,39 @@ features! {
     interval "s" 0.0..100.0 /0.1 "length of the interval" shown "polling" by 0.0; seen => seen.measured.seconds;
 }
 
+features! {
+    QUEUE of Queue;
+    queue_packets "packets" 0.0..1e6 /100.0 "packets in the queue"; seen => seen.observer.packets as f64;
+    queue_bytes "bytes" 0.0..1e9 /1e5 "bytes in the queue, headers included"; seen => seen.observer.bytes as f64;
+    queue_delay "s" 0.0..100.0 /0.1 "bytes in the queue over the link's rate (RFC 8033 section 5.2: an estimate of the delay)";
+        seen => if seen.observer.rate > 0.0 { 8.0 * seen.observer.bytes as f64 / seen.observer.rate } else { 0.0 };
+    sojourn_mean "s" 0.0..100.0 /0.1 "mean sojourn time of the packets that left in the interval; 0 without one"; seen => seen.measured.rtt;
+    sojourn_last "s" 0.0..100.0 /0.1 "sojourn time of the latest packet that left"; seen => seconds(seen.observer.last_sojourn);
+    arrival_rate "bit/s" 0.0..1e12 /1e7 "what arrived over the interval, headers included, but for what found no room";
+        seen => seen.measured.send_rate;
+    departure_rate "bit/s" 0.0..1e12 /1e7 "what left over the interval"; seen => seen.measured.throughput;
+    utilisation "" 0.0..1.0 /1.0 "departure_rate over the link's rate";
+        seen => if seen.observer.rate > 0.0 { seen.measured.throughput / seen.observer.rate } else { 0.0 };
+    drop_ratio "" 0.0..1.0 /1.0 "arrivals of the interval that the agent dropped"; seen => seen.measured.loss;
+    marked_ratio "" 0.0..1.0 /1.0 "arrivals of the interval that the agent marked"; seen => seen.measured.marks;
+    drop_probability "" 0.0..1.0 /1.0 "the probability that was set"; seen => seen.probability;
+    link_rate "bit/s" 0.0..1e12 /1e7 "the link's rate"; seen => seen.observer.rate;
+}
+
+/// The features of flows, or of queues.
+fn all(of: Of) -> &'static [Feature] {
+    if of == Of::Flow { FLOW } else { QUEUE }
+}
+
 impl Feature {
     /// The feature of this name.
     ///
     /// # Errors
     /// One line that lists what there is.
-    pub fn named(name: &str, only_tcp_info: bool) -> Result<&'static Feature, String> {
-        let found = FEATURES.iter().find(|feature| feature.name == name);
+    pub fn named(name: &str, of: Of, only_tcp_info: bool) -> Result<&'static Feature, String> {
+        let found = all(of).iter().find(|feature| feature.name == name);
         let feature = found.ok_or_else(|| {
-            let names: Vec<_> = FEATURES.iter().map(|feature| feature.name).collect();
+            let names: Vec<_> = all(of).iter().map(|feature| feature.name).collect();
             format!("observe: unknown feature {name:?} (there are: {})", names.join(", "))
         })?;
         if only_tcp_info && feature.tcp_info.is_empty() {
@@ -143,17 +192,22 @@ impl Feature {
 
     /// As it is observed; with `only_tcp_info` rounded down to the steps of its fields.
     pub fn observe(&self, seen: &Seen<'_>, only_tcp_info: bool) -> f32 {
-        let value = (self.value)(seen);
+        let value = match (&self.value, seen) {
+            (Value::Flow(value), Seen::Flow(seen)) => value(seen),
+            (Value::Queue(value), Seen::Queue(seen)) => value(seen),
+            _ => unreachable!("features are named by what has them"),
+        };
         let value = if only_tcp_info && self.step > 0.0 { libm::floor(value / self.step) * self.step } else { value };
         (value.clamp(self.least, self.most) / self.scale) as f32
     }
 }
 
 /// The features, for the catalogue.
-pub fn catalogue() -> Value {
-    let listed = FEATURES.iter().map(|feature| {
+pub fn catalogue() -> serde_json::Value {
+    let listed = FLOW.iter().chain(QUEUE).map(|feature| {
         json!({
             "name": feature.name,
+            "of": if matches!(feature.value, Value::Flow(_)) { "flow" } else { "queue" },
             "unit": feature.unit,
             "least": feature.least,
             "most": feature.most,

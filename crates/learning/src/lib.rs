@@ -13,6 +13,8 @@ pub mod environment;
 pub mod feature;
 pub mod observer;
 pub mod policy;
+pub mod queue;
+pub mod queue_observer;
 pub mod reward;
 pub mod specification;
 

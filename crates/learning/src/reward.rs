@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::action::Of;
 use crate::observer::Measured;
 use crate::specification::NamedSpecification;
 
@@ -16,6 +17,7 @@ pub struct Reward {
 #[derive(Debug)]
 struct About {
     name: &'static str,
+    of: Of,
     formula: &'static str,
     source: &'static str,
     parameters: &'static [(&'static str, f64, &'static str)],
@@ -56,9 +58,10 @@ fn spread(values: &[f64]) -> (f64, f64) {
 /// All of them.
 const REWARDS: &[About] = &[
     About {
+        of: Of::Flow,
         name: "pcc",
         formula: "(a throughput - b latency - c loss) scale; throughput in packets of 1500 bytes a second, latency the mean RTT in s",
-        source: "Jay et al., ICML 2019, section 3.3; PCC-RL, src/gym/network_sim.py, run_for_dur: REWARD_SCALE",
+        source: "Jay et al., ICML 2019; PCC-RL, src/gym/network_sim.py, run_for_dur: REWARD_SCALE",
         parameters: &[
             ("a", 10.0, "weight of throughput"),
             ("b", 1000.0, "weight of latency"),
@@ -68,9 +71,10 @@ const REWARDS: &[About] = &[
         value: |&Around { own, .. }, p| (p[0] * own.throughput / PACKET - p[1] * own.rtt - p[2] * own.loss) * p[3],
     },
     About {
+        of: Of::Flow,
         name: "vivace",
-        formula: "x^t - b x max(0, dRTT/dT) - c x loss; x the sending rate in Mbit/s",
-        source: "Dong et al., NSDI 2018, equation 2 and section 4; its implementation ignores a gradient below zero",
+        formula: "x^t - b x dRTT/dT - c x loss; x the sending rate in Mbit/s",
+        source: "Dong et al., NSDI 2018; WebRTC, pcc/utility_function.cc, ComputeUtilityFunction, has the same terms",
         parameters: &[
             ("t", 0.9, "exponent of the rate"),
             ("b", 900.0, "weight of the RTT gradient"),
@@ -78,13 +82,14 @@ const REWARDS: &[About] = &[
         ],
         value: |&Around { own, .. }, p| {
             let rate = own.send_rate / MEGABIT;
-            libm::pow(rate, p[0]) - p[1] * rate * own.gradient.max(0.0) - p[2] * rate * own.loss
+            libm::pow(rate, p[0]) - p[1] * rate * own.gradient - p[2] * rate * own.loss
         },
     },
     About {
+        of: Of::Flow,
         name: "orca",
         formula: "(throughput - zeta loss rate) / greatest throughput * min(1, beta base RTT / RTT): power; the loss rate is of bits a second",
-        source: "Abbasloo et al., SIGCOMM 2020, equation 3; Orca, rl-module/envwrapper.py, get_state",
+        source: "Abbasloo et al., SIGCOMM 2020; Orca, rl-module/envwrapper.py, get_state",
         parameters: &[
             ("zeta", 5.0, "weight of loss"),
             ("beta", 1.25, "RTT up to which delay counts as none, in base RTTs"),
@@ -100,9 +105,10 @@ const REWARDS: &[About] = &[
         },
     },
     About {
+        of: Of::Flow,
         name: "copa",
         formula: "log throughput - delta log delay; throughput in Mbit/s, at least 0.001, delay the mean RTT in ms",
-        source: "Arun and Balakrishnan, NSDI 2018, section 2, equation 1",
+        source: "Arun and Balakrishnan, NSDI 2018, section 2",
         parameters: &[("delta", 0.5, "weight of delay")],
         value: |&Around { own, .. }, p| {
             let rtt = rtt_of(own).max(1e-6);
@@ -110,10 +116,11 @@ const REWARDS: &[About] = &[
         },
     },
     About {
+        of: Of::Flow,
         name: "astraea",
         formula: "a sum of throughputs / link rate - b (mean of RTT / base RTT - 1) - c mean loss - d deviation of throughputs / mean - \
                   e |throughput - that before| / link rate; over all agents of the run, but the last, which is the agent's own",
-        source: "Liao et al., EuroSys 2024, section 3.3, whose terms these are: throughput, latency, loss, fairness, stability; how \
+        source: "Liao et al., EuroSys 2024, whose terms these are: throughput, latency, loss, fairness, stability; how \
                  they are measured on an interval and their weights are chosen here",
         parameters: &[
             ("a", 1.0, "weight of throughput"),
@@ -134,6 +141,21 @@ const REWARDS: &[About] = &[
             p[0] * mean * count / capacity - p[1] * late - p[2] * lost - p[3] * unfair - p[4] * unstable
         },
     },
+    About {
+        of: Of::Queue,
+        name: "aqm",
+        formula: "a throughput / link rate - b mean sojourn time / target - c loss; target in s",
+        source: "chosen here; the target is PIE's (RFC 8033 section 4.2)",
+        parameters: &[
+            ("a", 1.0, "weight of throughput"),
+            ("b", 0.1, "weight of sojourn time"),
+            ("c", 1.0, "weight of loss"),
+            ("target", 0.015, "sojourn time that costs b"),
+        ],
+        value: |&Around { own, capacity, .. }, p| {
+            p[0] * own.throughput / capacity - p[1] * own.rtt / p[3] - p[2] * own.loss
+        },
+    },
 ];
 
 impl Reward {
@@ -141,12 +163,13 @@ impl Reward {
     ///
     /// # Errors
     /// One line that says what is wrong and what is allowed.
-    pub fn of(specification: &NamedSpecification) -> Result<Reward, String> {
+    pub fn of(specification: &NamedSpecification, of: Of) -> Result<Reward, String> {
         let NamedSpecification { name, parameters: given } = specification;
-        let about = REWARDS.iter().find(|about| about.name == name).ok_or_else(|| {
-            let names: Vec<_> = REWARDS.iter().map(|about| about.name).collect();
-            format!("reward: unknown reward {name:?} (there are: {})", names.join(", "))
-        })?;
+        let about =
+            REWARDS.iter().filter(|about| about.of == of).find(|about| about.name == name).ok_or_else(|| {
+                let names: Vec<_> = REWARDS.iter().filter(|about| about.of == of).map(|about| about.name).collect();
+                format!("reward: unknown reward {name:?} (there are: {})", names.join(", "))
+            })?;
         if let Some(unknown) = given
             .as_object()
             .and_then(|given| given.keys().find(|key| about.parameters.iter().all(|(name, ..)| name != key)))
@@ -175,7 +198,7 @@ pub fn catalogue() -> Value {
             .iter()
             .map(|(name, default, doc)| json!({"name": name, "kind": "number", "default": default, "doc": doc}))
             .collect();
-        json!({"name": about.name, "formula": about.formula, "source": about.source, "parameters": parameters})
+        json!({"name": about.name, "of": if about.of == Of::Flow { "flow" } else { "queue" }, "formula": about.formula, "source": about.source, "parameters": parameters})
     });
     listed.collect()
 }

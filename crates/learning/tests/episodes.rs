@@ -77,11 +77,15 @@ fn wild(state: &mut u64) -> f64 {
 /// An episode: its result, the actions of each flow, and what each flow saw at each question.
 type Episode = (String, Vec<Vec<f64>>, Vec<Vec<Vec<f32>>>);
 
-fn episode(run: &Value, mut act: impl FnMut() -> f64) -> Episode {
+fn episode(run: &Value, act: impl FnMut() -> f64) -> Episode {
+    episode_of(run, 38, act)
+}
+
+/// The same of an agent that sees so many numbers.
+fn episode_of(run: &Value, width: usize, mut act: impl FnMut() -> f64) -> Episode {
     let specification = parsed(run);
     let mut environment = Environment::new(&specification).unwrap();
     let count = environment.flows().len();
-    let width = 38;
     let (mut observations, mut terms) = (vec![0.0; count * width], vec![0.0; count * TERMS.len()]);
     let (mut rewards, mut terminated, mut truncated) = (vec![0.0; count], vec![0; count], vec![0; count]);
     let mut seen = vec![Vec::new(); count];
@@ -232,6 +236,34 @@ fn actions_take_effect() {
         let mut state = 11;
         assert_ne!(episode(&run, || 0.0).0, episode(&run, || wild(&mut state)).0, "{interval} {action} {over}");
     }
+}
+
+/// A result without the number of the simulator's events: a discipline that is asked packet by packet takes more.
+fn without_events(result: &str) -> String {
+    let (before, rest) = result.split_once(" events: ").unwrap();
+    format!("{before}{}", rest.split_once(',').unwrap().1)
+}
+
+/// A queue of an agent: an episode is a scripted run, its actions take effect, and the probability 0 is DropTail.
+#[test]
+fn a_queue_decides() {
+    let agent = json!({
+        "interval": {"time": 15 * MS}, "observe": ["queue_delay", "sojourn_mean", "arrival_rate", "departure_rate", "drop_ratio"],
+        "history": 2, "action": {"name": "probability", "parameters": {}}, "reward": {"name": "aqm", "parameters": {}},
+        "over": null, "decider": "environment",
+    });
+    let mut run: Value = serde_json::from_str(include_str!("data/three_flows.json")).unwrap();
+    let drop_tail = outcome(&run);
+    run["plugins"] = json!([{"agent": agent}]);
+    run["links"][0]["queue"]["plugin"] = json!(0);
+    let idle = episode_of(&run, 10, || 0.0);
+    assert_eq!(without_events(&idle.0), without_events(&drop_tail));
+    let mut state = 5;
+    let (result, script, seen) = episode_of(&run, 10, || (wild(&mut state) + 0.6) / 20.0);
+    assert_ne!(result, drop_tail);
+    assert!(script[0].len() == 399 && seen[0].iter().any(|seen| seen[9] > 0.0), "{}", script[0].len());
+    run["plugins"][0]["agent"]["decider"] = json!({"script": script});
+    assert_eq!(outcome(&run), result);
 }
 
 /// A run whose agent waits for an environment does not start without one, and says why in one line.

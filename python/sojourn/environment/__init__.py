@@ -1,7 +1,7 @@
 """Environments for controllers that learn: ``gymnasium.make("sojourn/Bottleneck-v0", scenario=FILE)``.
 
-An agent of the scenario is a congestion control, ``tcp = { agent = true, interval = "1 rtt" }``. It is asked at intervals; between
-two questions everything goes on in the simulator. What it may see and set, and what an interval is worth: ``docs/learning.md``.
+An agent is a congestion control, ``tcp = { agent = true, interval = "1 rtt" }``, or a queue discipline. It is asked at
+intervals, and in between everything goes on in the simulator. ``docs/learning.md`` has what it may see and set.
 """
 
 try:

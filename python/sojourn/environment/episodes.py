@@ -86,7 +86,7 @@ class Episodes:
         self._base = {key: value for key, value in data.items() if key not in (SWEEP, SEARCH, RANGE, ENVIRONMENT)}
         first = self.of(0, 0)
         self.agent = _agent_of(scenario.from_data(first.data, self.origin, self.folder), self.origin)
-        self.flows = _agents_of(json.loads(first.text))
+        self.names = _agents_of(json.loads(first.text))
         described = agents.spaces(self.agent.agent)
         low, high = (np.array(described[bound], dtype=np.float32) for bound in ("low", "high"))
         self.observations = spaces.Box(low, high, dtype=np.float32)
@@ -121,33 +121,39 @@ class Episodes:
 
 def _agent_of(read: Scenario, origin: str) -> Agent:
     """The agent of a scenario that waits for an environment."""
-    found: list[Agent] = []
+    queues = [link.queue.plugin for link in read.network.directed_links if link.queue is not None]
     for flows in read.flows:
-        agent = flows.tcp.plugin
-        if isinstance(agent, Agent) and agent.decider == "environment":
-            if flows.arrivals is not None or flows.application is not None:
-                raise InputError(
-                    f"{origin}: flows: an agent decides for flows that are there, not for those that arrive or for sessions"
-                )
-            if agent not in found:
-                found.append(agent)
+        if _waits(flows.tcp.plugin) and (flows.arrivals is not None or flows.application is not None):
+            raise InputError(f"{origin}: flows: an agent decides for flows that are there, not for arrivals or sessions")
+    found: list[Agent] = []
+    for agent in (*(flows.tcp.plugin for flows in read.flows), *queues):
+        if isinstance(agent, Agent) and _waits(agent) and agent not in found:
+            found.append(agent)
     if not found:
-        raise InputError(f"{origin}: flows: no agent to ask; give one flow tcp = {{ agent = true }}")
+        raise InputError(f"{origin}: no agent to ask; give one flow tcp = {{ agent = true }}, or one queue")
     if len(found) > 1:
-        raise InputError(f"{origin}: flows: the agents of an environment have the same keys")
+        raise InputError(f"{origin}: the agents of an environment have the same keys")
     return found[0]
 
 
-def _agents_of(run: Mapping[str, Any]) -> list[int]:
-    """The numbers of the flows that agents decide for."""
+def _waits(plugin: object) -> bool:
+    return isinstance(plugin, Agent) and plugin.decider == "environment"
+
+
+def _agents_of(run: Mapping[str, Any]) -> list[str]:
+    """What the agents of a run are called: their flows by their numbers, or their queues by their links."""
+
+    def is_asked(entry: Mapping[str, Any]) -> bool:
+        place = entry.get("plugin")
+        return place is not None and run["plugins"][place].get("agent", {}).get("decider") == "environment"
+
     number = 0
-    found: list[int] = []
+    found: list[str] = []
     for flow in run["flows"]:
-        place = flow["source"].get("plugin")
-        is_asked = place is not None and run["plugins"][place].get("agent", {}).get("decider") == "environment"
-        found += range(number, number + flow["count"]) if is_asked else []
+        found += [f"flow_{each}" for each in range(number, number + flow["count"])] if is_asked(flow["source"]) else []
         number += flow["count"]
-    return found
+    queues = [link for link in run["links"] if link["queue"] is not None and is_asked(link["queue"])]
+    return found + [f"queue_{place}" for place in range(len(queues))]
 
 
 class Runs:
@@ -160,7 +166,7 @@ class Runs:
     """
 
     def __init__(self, count: int, episodes: Episodes, threads: int | None = None) -> None:
-        self.agents = len(episodes.flows)
+        self.agents = len(episodes.names)
         self._engine = _engine.Environments(count, self.agents, threads)
         total = count * self.agents
         self.observations = np.zeros((total, *(episodes.observations.shape or ())), dtype=np.float32)
@@ -220,17 +226,19 @@ class Runs:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(agents.COLUMNS)
             writer.writerows((flow, time, repr(action)) for flow, time, action in self._engine.actions(place))
-        data = {**episode.data, "flows": [_scripted(flows) for flows in episode.data["flows"]]}
-        (target / SCENARIO).write_text(tomli_w.dumps(data), encoding="utf-8")
+        (target / SCENARIO).write_text(tomli_w.dumps(_scripted(episode.data)), encoding="utf-8")
         return target / SCENARIO
 
 
-def _scripted(flows: Mapping[str, Any]) -> dict[str, Any]:
-    """The flows with the actions of a file in place of an agent that waits."""
-    tcp = flows["tcp"]
-    if not isinstance(tcp, Mapping) or tcp.get("agent") is not True:
-        return dict(flows)
-    return {**flows, "tcp": {"actions": ACTIONS, **{key: value for key, value in tcp.items() if key != "agent"}}}
+def _scripted(part: Any) -> Any:
+    """A part of a scenario with the actions of a file in place of an agent that waits."""
+    if isinstance(part, list):
+        return [_scripted(each) for each in part]
+    if not isinstance(part, Mapping):
+        return part
+    is_agent = part.get("agent") is True
+    kept = {key: _scripted(value) for key, value in part.items() if not (is_agent and key == "agent")}
+    return {"actions": ACTIONS, **kept} if is_agent else kept
 
 
 def as_actions(given: object, space: spaces.Space[Any]) -> NDArray[np.float64]:

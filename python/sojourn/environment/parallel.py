@@ -19,7 +19,7 @@ except ImportError as error:
 
 
 class Several(ParallelEnv):  # type: ignore[misc] # PettingZoo has no types
-    """The agents of a scenario: all of its flows with ``tcp = { agent = true }``, called ``flow_0`` and so on.
+    """The agents of a scenario: all of its flows with ``tcp = { agent = true }``, called ``flow_0`` and so on, or such queues.
 
     They decide at common times, so their ``interval`` must be a time. An agent whose connection is not open is among them: it
     sees what features are before anything happened, its action changes nothing, and its reward is 0. It leaves once its flow has
@@ -40,7 +40,7 @@ class Several(ParallelEnv):  # type: ignore[misc] # PettingZoo has no types
         self._reward = reward
         self._random = np.random.default_rng()
         self._number = 0
-        self.possible_agents = [f"flow_{flow}" for flow in self._episodes.flows]
+        self.possible_agents = list(self._episodes.names)
         self.agents: list[str] = []
         self.observation_spaces = dict.fromkeys(self.possible_agents, self._episodes.observations)
         self.action_spaces = dict.fromkeys(self.possible_agents, self._episodes.actions)

@@ -17,7 +17,7 @@ Observation = NDArray[np.float32]
 
 
 class Bottleneck(gymnasium.Env[Observation, Any]):
-    """The agent of a scenario, which is a congestion control among others.
+    """The agent of a scenario, which is a congestion control among others, or a queue discipline.
 
     An observation has ``history`` times the features that the scenario's ``observe`` lists, scaled, the latest interval last. An
     action is an array of one number, or the number of a step. ``info`` has the raw terms of rewards, the time in seconds, and
@@ -25,7 +25,7 @@ class Bottleneck(gymnasium.Env[Observation, Any]):
     terminated once the agent's flow has delivered its data.
 
     Args:
-        scenario: The path of a scenario file with one flow of ``tcp = { agent = true }``, or such a scenario as plain data.
+        scenario: The path of a scenario file with one agent, or such a scenario as plain data.
         reward: What an interval is worth, from its raw terms; the scenario's ``reward`` unless given.
         curriculum: Changes what is drawn for an episode.
 
@@ -120,5 +120,5 @@ def one_agent(episodes: Episodes) -> None:
     Raises:
         InputError: there are several.
     """
-    if (count := len(episodes.flows)) > 1:
+    if (count := len(episodes.names)) > 1:
         raise InputError(f"{episodes.origin}: {count} agents; sojourn.environment.parallel is for several")

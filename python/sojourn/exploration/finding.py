@@ -12,13 +12,14 @@ from sojourn.exploration.aim import Sought
 from sojourn.exploration.disagreement import Difference, Disagreement, differences
 from sojourn.exploration.hunt import SEEDS, Hunt, Trial
 from sojourn.exploration.space import Point, Space
+from sojourn.plugins.source import NAMING_FILES
 from sojourn.statistics import Estimate
 
 #: What cells of a list of tries call their number and seeds.
 NUMBER, OF_SEEDS = "point", "seeds"
 
 #: Keys of a scenario that have paths, which are relative to the file that they are in.
-_PATHS = ("file", "linux", "trace")
+_PATHS = (*NAMING_FILES, "trace")
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,9 @@ def _policy(path: Path) -> Description:
         policy = policies.read(path)
     except ValueError as error:
         raise InputError(str(error)) from None
-    trained = [{"name": key, "value": value if isinstance(value, str) else json.dumps(value)} for key, value in policy.agent.items()]
+    trained = [
+        {"name": key, "value": value if isinstance(value, str) else json.dumps(value)} for key, value in policy.agent.items()
+    ]
     layers = [
         {
             **{"layer": place, "inputs": layer.inputs, "outputs": layer.outputs},
@@ -93,7 +95,9 @@ def _policy(path: Path) -> Description:
     columns = [number("layer", keep=True), number("inputs", keep=True), number("outputs", keep=True), text("function", keep=True)]
     tables = [Table("layers", "Layers", columns, layers)]
     if trained:
-        tables.insert(0, Table("agent", "What it was trained with", [label("name", keep=True), text("value", keep=True)], trained))
+        tables.insert(
+            0, Table("agent", "What it was trained with", [label("name", keep=True), text("value", keep=True)], trained)
+        )
     return _row(path.name, "policy", "congestion control"), tables
 
 

@@ -5,6 +5,7 @@ functions. What is done to inputs before the first matrix, such as a normalisati
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -221,7 +222,8 @@ class _Chain:
             raise ValueError(f"{place}: takes {weights.shape[1]} numbers; {max(factor.size, amount.size)} come")
         if self._layers and self._layers[-1].outputs != weights.shape[1]:
             raise ValueError(f"{place}: takes {weights.shape[1]} numbers; {self._layers[-1].outputs} come")
-        biases = biases + (weights * amount).sum(axis=1)
+        # numpy's own sums depend on the processor, and the specification of a run has these numbers.
+        biases = biases + [math.fsum(row) for row in weights * amount]
         self._put(weights * factor, biases, "identity")
         self._forget()
 

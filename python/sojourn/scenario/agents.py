@@ -1,4 +1,4 @@
-"""Agents as scenarios write them: ``tcp = { agent = true, interval = "1 rtt", ... }``, or with the actions of a file.
+"""Agents as scenarios write them: ``tcp = { agent = true, interval = "1 rtt", ... }``, or with the actions of a file; queues too.
 
 What features, actions and rewards there are says the engine's crate for controllers that learn (``crates/learning``).
 """
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sojourn import _engine, catalogue, names, policies
 from sojourn.errors import within
@@ -31,6 +31,9 @@ WHO = ("agent", "actions", POLICY)
 OBSERVED = ("latency_inflation", "latency_ratio", "send_ratio")
 HISTORY = 10
 
+#: What an agent in a queue sees: what PIE computes its probability from, and what becomes of it.
+OBSERVED_IN_QUEUES = ("queue_delay", "departure_rate", "drop_probability")
+
 #: The most intervals of an observation.
 MOST_HISTORY = 1_000
 
@@ -41,6 +44,9 @@ COLUMNS = ("flow", "time", "action")
 KEYS = ("interval", "observe", "history", "action", "reward", "only_tcp_info", "over")
 
 Json = dict[str, Any]
+
+#: What an agent decides for.
+Of = Literal["flow", "queue"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,7 @@ def names_one(keys: Mapping[str, object]) -> bool:
     return any(key in keys for key in WHO)
 
 
-def read(keys: dict[str, object], folder: Path) -> Agent:
+def read(keys: dict[str, object], folder: Path, of: Of = "flow") -> Agent:
     """Reads an agent, and takes its keys from the table; a ``ValueError`` says what is wrong and what is allowed."""
     given = [key for key in ("name", "file", "linux", *WHO) if key in keys]
     if len(given) > 1:
@@ -80,34 +86,36 @@ def read(keys: dict[str, object], folder: Path) -> Agent:
     file, decider = _decider(given[0], who, folder)
     own = {key: keys.pop(key) for key in KEYS if key in keys}
     if isinstance(decider, Policy):
-        agent = {**_agreed(own, decider.agent, file), "decider": {POLICY: decider.as_json()}}
+        agent = {**_agreed(own, decider.agent, file, of), "decider": {POLICY: decider.as_json()}}
     else:
-        agent = {**_settings(own), "decider": decider}
+        agent = {**_settings(own, of), "decider": decider}
     _check(json.dumps(agent, sort_keys=True))
     digest = hashlib.sha256(json.dumps(agent, sort_keys=True).encode()).hexdigest()
     return Agent(file, AGENT, digest, {}, agent)
 
 
-def _settings(own: Mapping[str, object]) -> Json:
+def _settings(own: Mapping[str, object], of: Of) -> Json:
     """What an agent sees, when it is asked and what it sets, of the keys that say so."""
+    # PIE updates its probability every 15 ms (RFC 8033 section 4.2).
+    usual = ("1 rtt", OBSERVED, "window_factor") if of == "flow" else ("15 ms", OBSERVED_IN_QUEUES, "probability")
     return {
-        "interval": _interval(own.get("interval", "1 rtt")),
-        "observe": _observed(own.get("observe", list(OBSERVED))),
+        "interval": _interval(own.get("interval", usual[0])),
+        "observe": _observed(own.get("observe", list(usual[1])), of),
         "history": _history(own.get("history", HISTORY)),
-        "action": _named(own.get("action", "window_factor"), "action"),
-        "reward": None if "reward" not in own else _named(own["reward"], "reward"),
+        "action": _named(own.get("action", usual[2]), "action", of),
+        "reward": None if "reward" not in own else _named(own["reward"], "reward", of),
         "only_tcp_info": _flag(own.get("only_tcp_info", False), "only_tcp_info"),
         "over": None if "over" not in own else _over(own["over"]),
     }
 
 
-def _agreed(own: Mapping[str, object], trained: Mapping[str, object], file: str) -> Json:
+def _agreed(own: Mapping[str, object], trained: Mapping[str, object], file: str, of: Of) -> Json:
     """The same of a policy, whose file may say it; a scenario may say the same again, and what the file leaves open."""
     with within(f'{POLICY}: "{file}"'):
         for key in trained:
             names.check("key", key, KEYS)
-        of_file = _settings(trained)
-    settings = _settings({**trained, **own})
+        of_file = _settings(trained, of)
+    settings = _settings({**trained, **own}, of)
     for key in trained:
         if settings[key] != of_file[key]:
             raise ValueError(f'{key}: {_shown(own[key])} is not what "{file}" was trained with, {_shown(trained[key])}')
@@ -190,8 +198,8 @@ def _interval(given: object) -> Json:
         return {"time": time}
 
 
-def _observed(given: object) -> list[str]:
-    known = [feature["name"] for feature in registry()["features"]]
+def _observed(given: object, of: str) -> list[str]:
+    known = [feature["name"] for feature in registry()["features"] if feature["of"] == of]
     if not isinstance(given, list) or not given or not all(isinstance(name, str) for name in given):
         raise ValueError("observe: must be a list of features, at least one")
     for name in given:
@@ -211,12 +219,12 @@ def _flag(given: object, key: str) -> bool:
     return given
 
 
-def _named(given: object, key: str) -> Json:
-    """An action or a reward with its parameters."""
+def _named(given: object, key: str, of: str) -> Json:
+    """An action or a reward of a flow or a queue with its parameters."""
     table = {"name": given} if isinstance(given, str) else given
     if not isinstance(table, Mapping) or not isinstance(table.get("name"), str):
         raise ValueError(f'{key}: {given!r} is not a name or a table such as {{ name = "..." }}')
-    listed = {entry["name"]: entry for entry in registry()[f"{key}s"]}
+    listed = {entry["name"]: entry for entry in registry()[f"{key}s"] if entry["of"] == of}
     names.check(key, table["name"], listed, place=f"{key}: ")
     entry = listed[table["name"]]
     values = {parameter["name"]: parameter["default"] for parameter in entry["parameters"]}

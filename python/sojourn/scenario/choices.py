@@ -26,6 +26,9 @@ from sojourn.units import BandwidthDelayProducts, QueueLimit, parse_queue_limit
 #: The profile of a scenario that names none: the current standards.
 DEFAULT_PROFILE = "rfc"
 
+_OVER = "The built-in congestion control whose window or rate it changes."
+
+
 #: The keys that name the file of a plugin: one that is written for Sojourn, or an unmodified module of Linux.
 FILES = ("file", "linux")
 
@@ -110,7 +113,7 @@ class QueueChoice(Choice):
 
     @classmethod
     def read(cls, keys: dict[str, object], folder: Path) -> Self:
-        plugin = _plugin(keys, folder)
+        plugin = agents.read(keys, folder, "queue") if agents.names_one(keys) else _plugin(keys, folder)
         spelling = "" if plugin is not None else _name(keys)
         discipline = catalogue.load().queue(spelling) if plugin is None else queue_of(plugin)
         limit: QueueLimit | BandwidthDelayProducts | None = None
@@ -131,7 +134,7 @@ class QueueChoice(Choice):
         queues = catalogue.load().queues
         common = {"limit": LIMIT_SCHEMA}
         own = [_own_table(common), _own_table({}, "linux", "A queue discipline of Linux that a kernel was built with")]
-        return _schema("A queue discipline.", queues, [*_tables(queues, common), *own])
+        return _schema("A queue discipline.", queues, [*_tables(queues, common), *own, *_agent_tables("queue", common)])
 
 
 @dataclass(frozen=True)
@@ -191,7 +194,7 @@ class TcpChoice(Choice):
         rates = [entry for entry in known.congestion_controls if entry.rate_based]
         common = {"slow_start": SlowStartChoice.json_schema()}
         own = [_own_table(common), _own_table(common, "linux", "An unmodified congestion control module of Linux")]
-        own += _agent_tables()
+        own += _agent_tables("flow", common)
         tables = [*_tables(windows, common), *_tables(rates, {}), *own]
         return _schema("A congestion control.", known.congestion_controls, tables)
 
@@ -237,6 +240,8 @@ def control_of(plugin: Source) -> Algorithm:
 
 def queue_of(plugin: Source) -> Algorithm:
     """The queue discipline of a plugin."""
+    if plugin.language == source.AGENT:
+        return Algorithm(name=plugin.file, title="a controller that learns", class_="own")
     if plugin.language != source.LINUX:
         return _declared(plugin, "queue")
     # Only a kernel that was built with it runs it, so it is not loaded.
@@ -245,9 +250,9 @@ def queue_of(plugin: Source) -> Algorithm:
     return Algorithm(name=plugin.file, title=plugin.file, class_="own")
 
 
-def _agent_tables() -> list[JsonSchemaValue]:
-    """The tables of an agent, by who decides for it."""
-    registry = agents.registry()
+def _agent_tables(of: str, common: Mapping[str, Any]) -> list[JsonSchemaValue]:
+    """The tables of an agent of a flow or a queue, by who decides for it."""
+    registry = {key: [each for each in listed if each.get("of") == of] for key, listed in agents.registry().items()}
     named = {
         key: {
             "description": f"{title}, by name or with its parameters.",
@@ -268,8 +273,9 @@ def _agent_tables() -> list[JsonSchemaValue]:
         },
         "history": {"type": "integer", "minimum": 1, "maximum": agents.MOST_HISTORY, "description": "Intervals that it sees."},
         "only_tcp_info": {"type": "boolean", "description": "Whether it sees only what a kernel's tcp_info shows."},
-        "over": {"description": "The built-in congestion control whose window it changes.", "type": ["string", "object"]},
+        **({} if of == "queue" else {"over": {"description": _OVER, "type": ["string", "object"]}}),
         **named,
+        **common,
     }
     who = {
         "agent": {"const": True, "description": "It waits for an environment."},
@@ -280,7 +286,7 @@ def _agent_tables() -> list[JsonSchemaValue]:
     return [
         {
             "type": "object",
-            "title": titles[key],
+            "title": f"{titles[key]}, of a {of}",
             "properties": {key: what, **properties},
             "required": [key],
             "additionalProperties": False,

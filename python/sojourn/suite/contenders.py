@@ -69,13 +69,10 @@ class Contender:
                 _declared(kind, plugin)
         return cls(path.name, {key: place})
 
-
     @classmethod
     def _of_policy(cls, kind: Kind, name: str, value: Mapping[str, str]) -> Self:
-        if kind is not Kind.TCP:
-            raise InputError(f"{name}: a policy decides for a flow; it is no queue discipline")
         try:
-            agents.read(dict(value), Path())
+            agents.read(dict(value), Path(), "flow" if kind is Kind.TCP else "queue")
         except ValueError as error:
             raise InputError(str(error)) from None
         return cls(name, value)

@@ -18,7 +18,9 @@ class Drawn(Table):
     """Episodes of an environment: what of the scenario is drawn for each."""
 
     draw: Annotated[dict[str, Entry], Field()] = Field(
-        {}, description="Keys that are drawn for each episode, between bounds or from choices, as in the space of a search."
+        {},
+        title="Keys drawn",
+        description="Keys that are drawn for each episode, between bounds or from choices, as in the space of a search.",
     )
 
     @model_validator(mode="after")
