@@ -86,6 +86,16 @@ def test_compilers_do_not_warn(tmp_path: Path) -> None:
         assert subprocess.run(command, capture_output=True, text=True, check=False).stderr == ""
 
 
+@pytest.mark.parametrize("option", [["--seed", "3"], ["--set", "duration='1 s'"], ["--only", "queue=pie"]])
+def test_options_of_runs_are_refused(option: list[str], tmp_path: Path, capsys: Capture) -> None:
+    """Nothing is run to write C, so what changes a run is refused instead of ignored."""
+    policies.write(Policy([Layer([[1.0] * 4], [0.0])], {"observe": FEW, "history": 1}), tmp_path / "mine.json")
+    out = tmp_path / "mine.c"
+    assert status(["export", str(tmp_path / "mine.json"), "--format", "c", "--out", str(out), *option]) == 2
+    assert "--format c: nothing is run" in complaint(capsys)
+    assert not out.exists()
+
+
 @pytest.mark.parametrize(
     ("agent", "out", "said"),
     [

@@ -47,6 +47,8 @@ def command(
     from sojourn import api, exports
 
     if form == "c":
+        if seed is not None or only or changes:
+            raise InputError("--format c: nothing is run; leave out --seed, --only and --set")
         exports.write_c(file, out)
         click.echo(f'wrote {out}; run it with tcp = {{ file = "{out.name}" }}')
         return
