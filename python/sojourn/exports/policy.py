@@ -210,7 +210,7 @@ def _interval_in_words(interval: agents.Json) -> str:
         case "time":
             return f"every {value / PICOSECONDS:g} s"
         case "round_trips":
-            return f"every {value:g} round-trip times"
+            return "every smoothed round-trip time" if value == 1 else f"every {value:g} smoothed round-trip times"
         case _:
             return f"after every {value} acknowledgements"
 
