@@ -170,10 +170,13 @@ def test_events_of_bare_loop() -> None:
 
 @pytest.mark.usefixtures("in_this_process")
 def test_controls_of_catalogue(measured: Measured) -> None:
-    """The part `controls` measures every congestion control that receives ACKs or feedback, relative to New Reno."""
+    """The part `controls` measures every congestion control that receives ACKs or feedback, relative to New Reno, but for pings.
+
+    Each sends there: one whose routers are missing delivers hardly a packet for a second of a CPU, and its row says nothing."""
     part = measured("controls")
     names = {control.name for control in catalogue.load().congestion_controls if not control.one_way}
-    assert {row["control"] for row in part["rows"]} == names - {"newreno"}
+    assert {row["control"] for row in part["rows"]} == names - {"newreno", "ping"}
+    assert min(row["share_of_new_renos_speed"] for row in part["rows"]) > 0.05
     shares = {f"slowest: {row['control']}": row["share_of_new_renos_speed"] for row in part["rows"]}
     ((name, value),) = [(entry["name"], entry["value"]) for entry in part["measurements"]]
     assert value == shares[name] == min(shares.values())

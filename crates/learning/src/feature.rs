@@ -20,7 +20,7 @@ pub struct Feature {
     pub meaning: &'static str,
     /// The fields of Linux's `tcp_info` that show it; empty if none does.
     pub tcp_info: &'static str,
-    /// Steps in which these fields count, in the feature's unit.
+    /// Steps in which these fields count, in the feature's unit; 0 if they are as fine as the feature.
     step: f64,
     value: Value,
 }
@@ -212,6 +212,7 @@ pub fn catalogue() -> serde_json::Value {
             "least": feature.least,
             "most": feature.most,
             "scale": feature.scale,
+            "step": feature.step,
             "meaning": feature.meaning,
             "tcp_info": feature.tcp_info,
         })

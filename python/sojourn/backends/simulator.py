@@ -65,7 +65,9 @@ class Simulator:
         for plugin in run.get("plugins", ()):
             if plugin["language"] == AGENT and plugin["agent"]["decider"] == "environment":
                 key = next((key for key in given.keys if key.endswith(".agent")), "agent")
-                raise InputError(f'{key}: it waits for an environment ("import sojourn.environment"); "actions" runs without one')
+                raise InputError(
+                    f'{key}: it waits for an environment ("import sojourn.environment"); "policy" and "actions" do not'
+                )
         if "programs" in run:
             raise InputError("programs: they run on a real kernel only: --backend linux")
         with complaints():

@@ -1,13 +1,20 @@
 """Speed of every congestion control, relative to New Reno's.
 
 All run in the cell of nine flows, in New Reno's place. Its round trips are short, so that all lose about as many packets: the
-comparison is of the controls' work, not of the cost of their losses.
+comparison is of the controls' work, not of the cost of their losses. One that needs routers of its own has them, and so has New
+Reno beside it.
 """
 
 from sojourn import catalogue
-from sojourn.bench import piotrowska, speed
+from sojourn.bench import piotrowska, queues, speed
 from sojourn.bench.measurements import Extent, Notify, Part, Row
 from sojourn.specification import RunSpecification
+
+#: The queue of routers without which a control hardly sends.
+ROUTERS = {"vcp": "vcp"}
+
+#: What sends so seldom, whatever the network does, that its runs measure the start of a process.
+SELDOM = ("ping",)
 
 #: What the rows call a control's speed.
 SHARE = "share_of_new_renos_speed"
@@ -17,11 +24,12 @@ def measure(extent: Extent, notify: Notify) -> Part:
     """Compares each control with New Reno in runs made in turn; a ratio is the median of ``extent.repeat``."""
     reference = piotrowska.specification(piotrowska.FEW_FLOWS, extent.seconds)
     # A source that only sends has no work to compare: it receives nothing.
-    names = [each.name for each in catalogue.load().congestion_controls if each.name != "newreno" and not each.one_way]
-    rows: list[Row] = [
-        {"control": name, **speed.relative(controlled(reference, name), reference, SHARE, extent, notify, f"controls: {name}")}
-        for name in names
-    ]
+    left_out = ("newreno", *SELDOM, *(each.name for each in catalogue.load().congestion_controls if each.one_way))
+    rows: list[Row] = []
+    for name in (each.name for each in catalogue.load().congestion_controls if each.name not in left_out):
+        held_to = queues.queued(reference, ROUTERS[name]) if name in ROUTERS else reference
+        found = speed.relative(controlled(held_to, name), held_to, SHARE, extent, notify, f"controls: {name}")
+        rows.append({"control": name, **found})
     return Part(
         title="Speed of the congestion controls",
         method=(

@@ -1,4 +1,4 @@
-"""``sojourn export``: one run, for other tools."""
+"""``sojourn export``: one run for other tools, or a policy as C."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from sojourn.errors import InputError
 
 @click.command("export", cls=Command)
 @click.argument("file", type=click.Path(path_type=Path))
-@option("--format", "form", type=click.Choice(["pcapng", "tcp-info", "flent"]), required=True, help="Write this format.")
+@option("--format", "form", type=click.Choice(["pcapng", "tcp-info", "flent", "c"]), required=True, help="Write this format.")
 @option(
     "--out",
     section=RESULTS,
@@ -34,17 +34,22 @@ def command(
     changes: dict[str, Any],
     backend: str,
 ) -> None:
-    """Run FILE, one scenario, and write the run for other tools.
+    """Run FILE, one scenario, and write the run for other tools; or write FILE, a policy that was learned, as C.
 
     Of a sweep, choose one cell with --only.
 
     pcapng: the packets of a link, for Wireshark. tcp-info: the states of connections over time, as Linux's tcp_info has
-    them, in CSV. flent: throughput and round-trip times over time, for Flent, in a file .flent.gz.
+    them, in CSV. flent: throughput and round-trip times over time, for Flent, in a file .flent.gz. c: the policy as a congestion
+    control of your own, which decides as it does; nothing is run.
     """
     if link is not None and form != "pcapng":
         raise InputError(f"--link {link}: needs --format pcapng")
     from sojourn import api, exports
 
+    if form == "c":
+        exports.write_c(file, out)
+        click.echo(f'wrote {out}; run it with tcp = {{ file = "{out.name}" }}')
+        return
     run = api.single_run(file, seed, cells_of(only), changes, backend)
     typed = click.get_current_context().obj
     match form:

@@ -236,7 +236,7 @@ class Runs:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(agents.COLUMNS)
             writer.writerows((flow, time, repr(action)) for flow, time, action in self._engine.actions(place))
-        data = moved(_scripted(episode.data), (self.folder or Path()).resolve(), target.resolve())
+        data = _scripted(moved(episode.data, (self.folder or Path()).resolve(), target.resolve()))
         (target / SCENARIO).write_text(tomli_w.dumps(data), encoding="utf-8")
         return target / SCENARIO
 

@@ -1,5 +1,6 @@
 """Descriptions of what there is: an algorithm, a profile, a study, a distribution of sizes or a plugin."""
 
+import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -22,13 +23,15 @@ def described(name: str) -> list[Description]:
     Raises:
         InputError: there is nothing of that name, or the file will not do.
     """
-    from sojourn import catalogue, names
+    from sojourn import catalogue, names, policies
     from sojourn.catalogue.published_sizes import PUBLISHED
     from sojourn.plugins import source
     from sojourn.study import library
 
     if source.language_of(Path(name)) is not None:
         return _own(Path(name))
+    if Path(name).suffix in policies.ENDINGS:
+        return [_policy(Path(name))]
     known = catalogue.load()
     kinds: list[tuple[str, tuple[Entry, ...]]] = [
         ("congestion control", known.congestion_controls),
@@ -69,6 +72,33 @@ def _own(path: Path) -> list[Description]:
         own = declared(source)
     kinds = (("congestion control", own.control), ("queue discipline", own.queue))
     return [(_about(entry, kind), _tables(entry)) for kind, entry in kinds if entry is not None]
+
+
+def _policy(path: Path) -> Description:
+    """What a policy was trained with, and its layers."""
+    from sojourn import policies
+
+    try:
+        policy = policies.read(path)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    trained = [
+        {"name": key, "value": value if isinstance(value, str) else json.dumps(value)} for key, value in policy.agent.items()
+    ]
+    layers = [
+        {
+            **{"layer": place, "inputs": layer.inputs, "outputs": layer.outputs},
+            **{"function": layer.function if isinstance(layer.function, str) else json.dumps(layer.function)},
+        }
+        for place, layer in enumerate(policy.layers)
+    ]
+    columns = [number("layer", keep=True), number("inputs", keep=True), number("outputs", keep=True), text("function", keep=True)]
+    tables = [Table("layers", "Layers", columns, layers)]
+    if trained:
+        tables.insert(
+            0, Table("agent", "What it was trained with", [label("name", keep=True), text("value", keep=True)], trained)
+        )
+    return _row(path.name, "policy", "congestion control"), tables
 
 
 def _row(name: str, title: str, kind: str, source: str = "", **more: object) -> Row:

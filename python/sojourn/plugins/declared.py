@@ -10,14 +10,14 @@ from sojourn import _engine
 from sojourn.catalogue import Algorithm, Parameter
 from sojourn.errors import CompilationFailed
 from sojourn.plugins import processes
-from sojourn.plugins.source import AGENT, Source
+from sojourn.plugins.source import AGENT, NAMING_FILES, Source
 from sojourn.plugins.worker import DESCRIBE, OK, WRONG
 
 #: What a parameter may be called.
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 #: Keys of a scenario that are no parameters.
-TAKEN = {"name", "file", "linux", "slow_start", "limit"}
+TAKEN = {"name", *NAMING_FILES, "agent", "slow_start", "limit"}
 
 
 #: What Sojourn's own samples are called.

@@ -22,6 +22,9 @@ LINUX = "linux"
 #: The language of an agent (``sojourn.scenario.agents``), which the engine's crate for controllers that learn carries out.
 AGENT = "agent"
 
+#: The keys of a scenario that name the file of an algorithm: the user's own, a module of Linux, a policy, an episode's actions.
+NAMING_FILES = ("file", "linux", "policy", "actions")
+
 #: The ending of a file beside a module of Linux that says what the module shows of its inner state.
 SHOWS = ".shows.c"
 

@@ -13,15 +13,19 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from sojourn import _engine, catalogue, names, trust
+from sojourn import _engine, catalogue, names, policies
 from sojourn.errors import within
 from sojourn.plugins.source import AGENT, Source
+from sojourn.policies import Policy
 from sojourn.scenario import parameters
 from sojourn.scenario.files import MOST_ROWS, read_text
 from sojourn.units import DURATION, RATE
 
+#: The key that names the file of a policy.
+POLICY = "policy"
+
 #: The keys that say that something is an agent, and who decides for it.
-WHO = ("agent", "actions")
+WHO = ("agent", "actions", POLICY)
 
 #: What an agent sees unless told otherwise: the features of PCC-RL, of ten intervals (network_sim.py, SimulatedNetworkEnv).
 OBSERVED = ("latency_inflation", "latency_ratio", "send_ratio")
@@ -41,6 +45,9 @@ KEYS = ("interval", "observe", "history", "action", "reward", "only_tcp_info", "
 
 Json = dict[str, Any]
 
+#: What an agent decides for.
+Of = Literal["flow", "queue"]
+
 
 @dataclass(frozen=True)
 class Agent(Source):
@@ -53,7 +60,7 @@ class Agent(Source):
 
     @property
     def decider(self) -> str:
-        """Who decides: ``environment`` or ``script``."""
+        """Who decides: ``environment``, ``script`` or ``policy``."""
         decider = self.agent["decider"]
         return decider if isinstance(decider, str) else next(iter(decider))
 
@@ -70,17 +77,28 @@ def names_one(keys: Mapping[str, object]) -> bool:
     return any(key in keys for key in WHO)
 
 
-def read(keys: dict[str, object], folder: Path, of: Literal["flow", "queue"] = "flow") -> Agent:
+def read(keys: dict[str, object], folder: Path, of: Of = "flow") -> Agent:
     """Reads an agent, and takes its keys from the table; a ``ValueError`` says what is wrong and what is allowed."""
-    # PIE updates its probability every 15 ms (RFC 8033 section 4.2).
-    usual = ("1 rtt", OBSERVED, "window_factor") if of == "flow" else ("15 ms", OBSERVED_IN_QUEUES, "probability")
     given = [key for key in ("name", "file", "linux", *WHO) if key in keys]
     if len(given) > 1:
         raise ValueError(f'give either "{given[0]}" or "{given[1]}"')
     who = keys.pop(given[0])
     file, decider = _decider(given[0], who, folder)
     own = {key: keys.pop(key) for key in KEYS if key in keys}
-    agent = {
+    if isinstance(decider, Policy):
+        agent = {**_agreed(own, decider.agent, file, of), "decider": {POLICY: decider.as_json()}}
+    else:
+        agent = {**_settings(own, of), "decider": decider}
+    _check(json.dumps(agent, sort_keys=True))
+    digest = hashlib.sha256(json.dumps(agent, sort_keys=True).encode()).hexdigest()
+    return Agent(file, AGENT, digest, {}, agent)
+
+
+def _settings(own: Mapping[str, object], of: Of) -> Json:
+    """What an agent sees, when it is asked and what it sets, of the keys that say so."""
+    # PIE updates its probability every 15 ms (RFC 8033 section 4.2).
+    usual = ("1 rtt", OBSERVED, "window_factor") if of == "flow" else ("15 ms", OBSERVED_IN_QUEUES, "probability")
+    return {
         "interval": _interval(own.get("interval", usual[0])),
         "observe": _observed(own.get("observe", list(usual[1])), of),
         "history": _history(own.get("history", HISTORY)),
@@ -88,11 +106,24 @@ def read(keys: dict[str, object], folder: Path, of: Literal["flow", "queue"] = "
         "reward": None if "reward" not in own else _named(own["reward"], "reward", of),
         "only_tcp_info": _flag(own.get("only_tcp_info", False), "only_tcp_info"),
         "over": None if "over" not in own else _over(own["over"]),
-        "decider": decider,
     }
-    _check(json.dumps(agent, sort_keys=True))
-    digest = hashlib.sha256(json.dumps(agent, sort_keys=True).encode()).hexdigest()
-    return Agent(file, AGENT, digest, {}, agent)
+
+
+def _agreed(own: Mapping[str, object], trained: Mapping[str, object], file: str, of: Of) -> Json:
+    """The same of a policy, whose file may say it; a scenario may say the same again, and what the file leaves open."""
+    with within(f'{POLICY}: "{file}"'):
+        for key in trained:
+            names.check("key", key, KEYS)
+        of_file = _settings(trained, of)
+    settings = _settings({**trained, **own}, of)
+    for key in trained:
+        if settings[key] != of_file[key]:
+            raise ValueError(f'{key}: {_shown(own[key])} is not what "{file}" was trained with, {_shown(trained[key])}')
+    return settings
+
+
+def _shown(value: object) -> str:
+    return json.dumps(value)
 
 
 @lru_cache(maxsize=256)
@@ -118,7 +149,8 @@ def _decider(key: str, who: object, folder: Path) -> tuple[str, object]:
     if not isinstance(who, str):
         raise ValueError(f"{key}: {who!r} is not the name of a file")
     with within(key):
-        trust.check(who, folder)
+        if key == POLICY:
+            return Path(who).name, policies.read(folder / who)
         return AGENT, {"script": read_actions(folder / who)}
 
 

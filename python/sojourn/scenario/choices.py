@@ -28,8 +28,6 @@ DEFAULT_PROFILE = "rfc"
 
 _OVER = "The built-in congestion control whose window or rate it changes."
 
-#: What the catalogue would say of an agent.
-_AGENT = Algorithm(name=source.AGENT, title="a controller that learns", class_="own")
 
 #: The keys that name the file of a plugin: one that is written for Sojourn, or an unmodified module of Linux.
 FILES = ("file", "linux")
@@ -236,14 +234,14 @@ class StackChoice(Choice):
 def control_of(plugin: Source) -> Algorithm:
     """The congestion control of a plugin."""
     if plugin.language == source.AGENT:
-        return _AGENT
+        return Algorithm(name=plugin.file, title="a controller that learns", class_="own")
     return _declared(plugin, "control")
 
 
 def queue_of(plugin: Source) -> Algorithm:
     """The queue discipline of a plugin."""
     if plugin.language == source.AGENT:
-        return _AGENT
+        return Algorithm(name=plugin.file, title="a controller that learns", class_="own")
     if plugin.language != source.LINUX:
         return _declared(plugin, "queue")
     # Only a kernel that was built with it runs it, so it is not loaded.
@@ -282,11 +280,13 @@ def _agent_tables(of: str, common: Mapping[str, Any]) -> list[JsonSchemaValue]:
     who = {
         "agent": {"const": True, "description": "It waits for an environment."},
         "actions": {"type": "string", "description": "A file with the actions of an episode; its path is relative to this file."},
+        "policy": {"type": "string", "description": "A file with a policy, JSON or ONNX; its path is relative to this file."},
     }
+    titles = {"agent": "A controller that learns", "actions": "The actions of an episode", "policy": "A policy"}
     return [
         {
             "type": "object",
-            "title": f"{'A controller that learns' if key == 'agent' else 'The actions of an episode'}, of a {of}",
+            "title": f"{titles[key]}, of a {of}",
             "properties": {key: what, **properties},
             "required": [key],
             "additionalProperties": False,

@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sojourn.plugins.source import NAMING_FILES
+
 #: Keys of a scenario that have paths, which are relative to the file that they are in.
-PATHS = ("file", "linux", "trace")
+PATHS = (*NAMING_FILES, "trace")
 
 
 def moved(held: Any, old: Path, new: Path) -> Any:

@@ -8,13 +8,13 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from sojourn import catalogue, names, trust
+from sojourn import catalogue, names, policies, trust
 from sojourn.catalogue import Algorithm, StateValue
 from sojourn.errors import InputError
 from sojourn.plugins import source
 from sojourn.plugins.reading import reading
 from sojourn.plugins.source import Source
-from sojourn.scenario import choices
+from sojourn.scenario import agents, choices
 from sojourn.scenario.problems import describe
 from sojourn.suite.design import ALONE, CANDIDATE, CONTENDER, Kind, Question, Rule, Suite, sweep_of
 from sojourn.sweeps import values
@@ -22,7 +22,7 @@ from sojourn.sweeps.matrix import Matrix
 from sojourn.sweeps.ranges import Range
 
 #: What is wrong with a file whose name ends in none of the languages.
-_NO_FILE = f"is not a file of an algorithm (allowed: {', '.join(source.LANGUAGES)})"
+_NO_FILE = f"is not a file of an algorithm (allowed: {', '.join((*source.LANGUAGES, *policies.ENDINGS))})"
 
 #: The value of an inner state that is one of the algorithm's phases.
 PHASE = "phase"
@@ -48,24 +48,34 @@ class Contender:
                 table["name"] = _named(kind, table["name"])
             return cls(values.text(table), table)
         path = Path(given)
-        if source.language_of(path) is not None or "/" in str(given):
+        if source.language_of(path) is not None or path.suffix in policies.ENDINGS or "/" in str(given):
             return cls._of_file(kind, path)
         name = _named(kind, str(given))
         return cls(name, {"name": name})
 
     @classmethod
     def _of_file(cls, kind: Kind, path: Path) -> Self:
-        if source.language_of(path) is None:
+        if source.language_of(path) is None and path.suffix not in policies.ENDINGS:
             raise InputError(f"{path}: {_NO_FILE}")
         if not path.is_file():
             raise InputError(f"{path}: there is no such file")
         place = str(path.resolve())
+        if path.suffix in policies.ENDINGS:
+            return cls._of_policy(kind, path.name, {agents.POLICY: place})
         trust.name(place)
         key = "linux" if kind is Kind.TCP and source.is_linux(path) else "file"
         if key == "file":
             with reading(path) as plugin:
                 _declared(kind, plugin)
         return cls(path.name, {key: place})
+
+    @classmethod
+    def _of_policy(cls, kind: Kind, name: str, value: Mapping[str, str]) -> Self:
+        try:
+            agents.read(dict(value), Path(), "flow" if kind is Kind.TCP else "queue")
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        return cls(name, value)
 
 
 def _named(kind: Kind, name: str) -> str:

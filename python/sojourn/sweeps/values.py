@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+from sojourn.plugins.source import NAMING_FILES
 from sojourn.sweeps.ranges import Range
 
 #: What a table of ``label`` and ``value`` holds, for a value that says too little about itself.
@@ -15,7 +16,7 @@ LABELLED = {"label", "value"}
 ALTERNATIVE = {"label", "set"}
 
 #: The keys that tell what a table is.
-NAMING = ("name", "profile", "file", "linux")
+NAMING = ("name", "profile", *NAMING_FILES)
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def text(value: Any, left_out: Iterable[str] = ()) -> str:
 
 def _called(key: str, value: Any) -> str:
     """What a table is called: a file by its name, wherever it is."""
-    return PurePath(str(value)).name if key in ("file", "linux") else str(value)
+    return PurePath(str(value)).name if key in NAMING_FILES else str(value)
 
 
 def _table(value: Any) -> Mapping[str, Any]:
