@@ -425,6 +425,17 @@ def test_scripts(measured: Measured) -> None:
     assert row["scripts"] > 1
 
 
+def test_steps_of_environments(measured: Measured) -> None:
+    """Steps are counted for each second that they took, on one thread and on two, and a step has the packets of a round trip."""
+    part = measured("learning")
+    one, two = part["rows"]
+    assert (one["threads"], two["threads"]) == (1, 2)
+    assert value(part, "steps for each CPU second") == one["steps_a_cpu_second"] > 0
+    assert value(part, "speed with two threads") == pytest.approx(two["steps_a_second"] / one["steps_a_second"])
+    # 19 Mbit/s of payload for 50 to 100 ms; the first steps of the few have less.
+    assert 19e6 * 0.05 / 8 / 1448 * 0.5 < one["packets_a_step"] < 19e6 * 0.1 / 8 / 1448 * 1.1
+
+
 def test_bytes_per_packet_and_flow(measured: Measured) -> None:
     """Bytes per packet are a mean over counts; bytes per flow are the slope over flows, less its packets."""
     part = measured("memory")
@@ -546,8 +557,8 @@ def test_own_languages(measured: Measured) -> None:
 
 def test_part_names() -> None:
     """The parts have the names that `--only` and the documentation use, in this order."""
-    names = "cells controls queues own instructions growth loss startup short-run memory packetdrill study campaign many-runs"
-    assert " ".join(PARTS) == f"{names} large-stores linux"
+    names = "cells controls queues own instructions growth loss startup short-run memory packetdrill learning study campaign"
+    assert " ".join(PARTS) == f"{names} many-runs large-stores linux"
 
 
 def test_ns3_arguments() -> None:

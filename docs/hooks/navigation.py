@@ -19,6 +19,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
         "search.md",
         "range.md",
         "learning.md",
+        "learning-a-controller.md",
         "lab.md",
     ),
     "Algorithms": ("catalogue.md", "behaviour.md", "cards.md", "atlas.md", "atlas-map.md", "differences.md"),

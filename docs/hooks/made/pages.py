@@ -10,7 +10,7 @@ from textwrap import dedent
 from typing import Any
 
 import registry_tables
-from made import atlas, behaviour, cards, history, packetdrill
+from made import atlas, behaviour, cards, history, learned, packetdrill
 from made.markers import Made, made
 from made.records import Campaign, Record
 from made.results import ROOT, code, output, refusal, results
@@ -80,6 +80,7 @@ def _names() -> Mapping[str, Any]:
         "cards": cards,
         "atlas": atlas,
         "history": history,
+        "judged": learned.judged,
         "registry": lambda name: registry_tables.TABLES[name](),
     }
 

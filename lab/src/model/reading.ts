@@ -68,8 +68,8 @@ function read(text: string, known: Catalogue, chosen: Cell | null): Opened {
     if (!(key in table)) throw new Wrong(`The file has no "${key}", so it is not a scenario of Sojourn.`);
   }
   const where = (place: Place): string => `Line ${lineOf(text, place)}: `;
-  const { sweep, search, range, ...base } = table;
-  const note = search || range ? NOTE : null;
+  const { sweep, search, range, environment, ...base } = table;
+  const note = search || range || environment ? NOTE : null;
   let [scenario, choices, cell]: [Table, readonly Choice[], Cell] = [base, [], {}];
   if (isTable(sweep)) {
     try {
@@ -86,12 +86,15 @@ function read(text: string, known: Catalogue, chosen: Cell | null): Opened {
   return { setting: new Reader(known, [], where).setting(scenario), choices, cell, note };
 }
 
-const NOTE = "The file varies this scenario (its search or range); the page shows the scenario as it is written.";
+const NOTE = "The file varies this scenario (its search, range or environment); the page shows the scenario as it is written.";
 
 /** A scenario that the page has made: its algorithms may be those of the page, by their names. */
 export function fromTable(table: Table, known: Catalogue, own: readonly string[]): Setting {
   return new Reader(known, own, () => "").setting(table);
 }
+
+/** The keys of a controller that learns. */
+const LEARNERS = ["agent", "policy", "actions"];
 
 export function isTable(value: unknown): value is Table {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
@@ -386,6 +389,9 @@ class Reader {
       if (name === undefined) return this.wrong(place, "a page cannot read another file; write the algorithm in the page.");
       const slow_start = "slow_start" in given ? canonical(this.value(given, slowStart, place), slowStarts) : null;
       return { tcp: { name, parameters: {} }, slow_start };
+    }
+    if (isTable(given) && LEARNERS.some((key) => key in given)) {
+      this.wrong(place, "the page has no controllers that learn; sojourn run has.");
     }
     const { entry, chosen, other } = this.choice(given, place, "congestion control", this.known.congestion_controls, slowStart);
     if (other !== null && isRateBased(entry)) this.wrong([...place, "slow_start"], `${entry.name} has no slow start.`);

@@ -25,7 +25,7 @@ interface Axis {
 }
 
 /** The keys that tell what a table is. */
-const NAMING = ["name", "profile", "file", "linux"];
+const NAMING = ["name", "profile", "file", "linux", "policy", "actions"];
 
 export class Sweep {
   private readonly axes: Axis[];

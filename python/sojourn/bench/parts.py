@@ -11,6 +11,7 @@ from sojourn.bench import (
     footprint,
     instructions,
     large_stores,
+    learning,
     linux,
     loss,
     many_runs,
@@ -36,6 +37,7 @@ PARTS: dict[str, Callable[[Extent, Notify], Part]] = {
     "short-run": short_run.measure,
     "memory": footprint.measure,
     "packetdrill": packetdrill.measure,
+    "learning": learning.measure,
     "study": reproduction.measure,
     "campaign": campaign.measure,
     "many-runs": many_runs.measure,
@@ -45,8 +47,8 @@ PARTS: dict[str, Callable[[Extent, Notify], Part]] = {
 
 
 def measurable(notify: Notify) -> list[str]:
-    """The parts that can be measured here: all of them where valgrind is installed and a Linux kernel is built."""
-    lacking = {"instructions": callgrind.missing(instructions.OPTION), "linux": linux.missing()}
+    """The parts that can be measured here: all of them with valgrind, Gymnasium, PettingZoo and a Linux kernel that is built."""
+    lacking = {"instructions": callgrind.missing(instructions.OPTION), "learning": learning.missing(), "linux": linux.missing()}
     for what in filter(None, lacking.values()):
         notify(f"{what}; left out")
     return [name for name in PARTS if lacking.get(name) is None]
