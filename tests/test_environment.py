@@ -185,6 +185,18 @@ def test_a_saved_episode_runs_from_the_command_line(tmp_path: Path) -> None:
     assert "agent" in done.stdout
 
 
+def test_an_episode_is_saved_with_its_files_elsewhere(tmp_path: Path) -> None:
+    """Paths of a scenario lead from the folder that the episode is saved in, two levels further down."""
+    traced = text(AGENT).replace('rate = "20 Mbit/s"', 'rate = { trace = "rate.csv" }')
+    (tmp_path / "rate.csv").write_text("time_s,rate_mbit_s\n0,5\n1,9\n")
+    (tmp_path / "actions.csv").write_text("another file of that name")
+    (tmp_path / "traced.toml").write_text(traced)
+    env = Bottleneck(tmp_path / "traced.toml")
+    play(env, 1)
+    saved = env.save(tmp_path / "episodes" / "one")
+    assert same(env.result(), run_of(saved))
+
+
 def test_the_same_seed_is_the_same_episode() -> None:
     """Two environments with one seed see the same bytes; another seed sees others."""
     made = [Bottleneck(data(AGENT, flows=CROSS, environment=DRAW)) for _ in range(2)]

@@ -325,12 +325,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_all_keys_are_tried() -> None:
-    """There is something for each key of the schema, but those of sweeps, searches and ranges, and tables with the same lists."""
+    """There is something for each key of the schema, but those of sweeps, searches, ranges and episodes."""
     schema = json.loads((ROOT / "docs/scenario.schema.json").read_text())
     tables = {"Scenario": schema, **schema["$defs"]}
     keys = {name: set(table["properties"]) for name, table in tables.items() if "properties" in table}
-    keys["Scenario"] -= {"sweep", "search", "range"}
-    of_sweeps = ("Sweep", "Override", "Draw", "Searched", "Entry", "Ranged")
+    keys["Scenario"] -= {"sweep", "search", "range", "environment"}
+    of_sweeps = ("Sweep", "Override", "Draw", "Drawn", "Searched", "Entry", "Ranged")
     assert {name: set(listed) for name, listed in KEYS.items()} == {name: keys[name] for name in keys if name not in of_sweeps}
 
 

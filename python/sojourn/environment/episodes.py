@@ -19,6 +19,7 @@ from sojourn.errors import InputError
 from sojourn.scenario import agents
 from sojourn.scenario.agents import Agent
 from sojourn.scenario.model import Scenario
+from sojourn.scenario.moving import moved
 from sojourn.scenario.reading import Shared
 from sojourn.sweeps.drawn import Drawn
 from sojourn.sweeps.file import ENVIRONMENT, RANGE, SEARCH, SWEEP, ScenarioFile, drawn
@@ -84,7 +85,7 @@ class Episodes:
                 raise InputError(f"{self.origin}: {ScenarioFile.unknown(key)}")
         self._drawn = drawn(data, self.origin) or Drawn()
         self._base = {key: value for key, value in data.items() if key not in (SWEEP, SEARCH, RANGE, ENVIRONMENT)}
-        first = self.of(0, 0)
+        first = self._with(0, 0, self._values(0))
         self.agent = _agent_of(scenario.from_data(first.data, self.origin, self.folder), self.origin)
         self.names = _agents_of(json.loads(first.text))
         described = agents.spaces(self.agent.agent)
@@ -103,13 +104,21 @@ class Episodes:
         Raises:
             InputError: what is drawn makes no scenario.
         """
-        random = np.random.default_rng(seed)
-        values = self._drawn.values({name: float(random.random()) for name in self._drawn.draw})
+        values = self._values(seed)
         if self.curriculum is not None:
             changed = dict(self.curriculum(number, dict(values)))
             if unknown := next((name for name in changed if name not in values), None):
                 raise InputError(f'{self.origin}: the curriculum sets "{unknown}", which is not in environment.draw')
             values |= changed
+        return self._with(seed, number, values)
+
+    def _values(self, seed: int) -> dict[str, Any]:
+        """What is drawn with a seed."""
+        random = np.random.default_rng(seed)
+        return self._drawn.values({name: float(random.random()) for name in self._drawn.draw})
+
+    def _with(self, seed: int, number: int, values: dict[str, Any]) -> Episode:
+        """The episode in which this was drawn."""
         try:
             data = dict(self._drawn.assigned(self._base, values))
         except ValueError as error:
@@ -167,6 +176,7 @@ class Runs:
 
     def __init__(self, count: int, episodes: Episodes, threads: int | None = None) -> None:
         self.agents = len(episodes.names)
+        self.folder = episodes.folder
         self._engine = _engine.Environments(count, self.agents, threads)
         total = count * self.agents
         self.observations = np.zeros((total, *(episodes.observations.shape or ())), dtype=np.float32)
@@ -226,7 +236,8 @@ class Runs:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(agents.COLUMNS)
             writer.writerows((flow, time, repr(action)) for flow, time, action in self._engine.actions(place))
-        (target / SCENARIO).write_text(tomli_w.dumps(_scripted(episode.data)), encoding="utf-8")
+        data = _scripted(moved(episode.data, (self.folder or Path()).resolve(), target.resolve()))
+        (target / SCENARIO).write_text(tomli_w.dumps(data), encoding="utf-8")
         return target / SCENARIO
 
 

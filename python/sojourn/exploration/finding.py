@@ -1,7 +1,6 @@
 """What a search has found: the points it tried, and the finding, shrunk and confirmed by seeds that the search had not seen."""
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,11 @@ from sojourn.exploration.aim import Sought
 from sojourn.exploration.disagreement import Difference, Disagreement, differences
 from sojourn.exploration.hunt import SEEDS, Hunt, Trial
 from sojourn.exploration.space import Point, Space
-from sojourn.plugins.source import NAMING_FILES
+from sojourn.scenario import moving
 from sojourn.statistics import Estimate
 
 #: What cells of a list of tries call their number and seeds.
 NUMBER, OF_SEEDS = "point", "seeds"
-
-#: Keys of a scenario that have paths, which are relative to the file that they are in.
-_PATHS = (*NAMING_FILES, "trace")
 
 
 @dataclass(frozen=True)
@@ -110,16 +106,5 @@ def _both(hunt: Hunt, trial: Trial, backends: Sequence[str]) -> dict[str, str | 
 
 def scenario(space: Space, point: Point, first_seed: int, description: str, folder: Path) -> dict[str, Any]:
     """The scenario file that shows a finding on seeds from a first one on; paths in it lead from ``folder``."""
-    data = _moved(space.data(point), (space.folder or Path()).resolve(), folder.resolve())
+    data = moving.moved(space.data(point), (space.folder or Path()).resolve(), folder.resolve())
     return {**data, "name": f"{space.name}-found", "description": description, "seed": first_seed, "sweep": {"seeds": SEEDS}}
-
-
-def _moved(held: Any, old: Path, new: Path) -> Any:
-    """Data with paths that are relative to another folder."""
-    if isinstance(held, Mapping):
-        moved = {key: _moved(value, old, new) for key, value in held.items()}
-        for key in _PATHS:
-            if isinstance(held.get(key), str) and not Path(held[key]).is_absolute() and (old / held[key]).exists():
-                moved[key] = os.path.relpath(old / held[key], new)
-        return moved
-    return [_moved(each, old, new) for each in held] if isinstance(held, list) else held
