@@ -361,14 +361,21 @@ impl Agent {
         }
     }
 
-    /// Without a rate of before, the action changes the one at which a window leaves in a round trip.
+    /// Without a rate of before, the action changes the one at which a window leaves in a round trip. Over a built-in congestion control
+    /// it changes the rate that this asks for now; what changes nothing leaves it to that.
     fn set_rate(&mut self, window: &Window, answer: f64) {
         let srtt = if self.observer.srtt > Duration::ZERO { self.observer.srtt } else { FIRST_ROUND_TRIP };
+        if self.leader.is_some() {
+            self.rate = None;
+        }
         let current = match self.pacing_rate() {
             0.0 => 8.0 * window.cwnd as f64 / srtt.seconds(),
             rate => rate,
         };
-        self.rate = Some(self.kind().action.apply(answer, current));
+        let changed = self.kind().action.apply(answer, current);
+        if self.leader.is_none() || changed != current {
+            self.rate = Some(changed);
+        }
     }
 
     fn rate_of(&self, window: &Window, srtt: Duration) -> Option<u64> {

@@ -212,19 +212,23 @@ fn an_episode_can_be_repeated() {
     assert_eq!(episode(&run, || wild(&mut first)), episode(&run, || wild(&mut second)));
 }
 
-/// An agent over a built-in congestion control that changes nothing is that congestion control, whichever it is.
+/// An agent over a built-in congestion control that changes nothing is that congestion control, whichever it is. So is one that
+/// could change the rate of a control that paces.
 #[test]
 fn neutral_actions_change_nothing() {
-    for name in ["cubic", "bbr", "bbr3", "newreno", "vegas", "illinois", "dctcp", "westwood"] {
+    let windows = ["cubic", "bbr", "bbr3", "newreno", "vegas", "illinois", "dctcp", "westwood"];
+    let all =
+        windows.map(|name| (name, "window_factor")).into_iter().chain([("bbr", "rate_factor"), ("bbr3", "rate_delta")]);
+    for (name, action) in all {
         let over = json!({"name": name, "parameters": {}});
-        let run = three_flows(agent(&json!({"round_trips": 1.0}), "window_factor", &over));
+        let run = three_flows(agent(&json!({"round_trips": 1.0}), action, &over));
         let (result, script, _) = episode(&run, || 0.0);
         assert!(script[0].len() > 50);
         let mut built_in = run.clone();
         built_in["plugins"] = json!([]);
         built_in["flows"][0]["source"]["name"] = json!(name);
         built_in["flows"][0]["source"].as_object_mut().unwrap().remove("plugin");
-        assert_eq!(outcome(&built_in), result, "{name}");
+        assert_eq!(outcome(&built_in), result, "{name}, {action}");
     }
 }
 
