@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import sojourn
-from sojourn import api, scenario, specification
+from sojourn import _engine, api, scenario, specification
 from sojourn.backends.result import RunResult
 from sojourn.backends.simulator import Simulator
 from sojourn.cli import commands
 from sojourn.errors import InputError
 from sojourn.policies import Layer, Policy, write
+from sojourn.scenario import agents
 
 SCENARIO = """
 name = "a policy"
@@ -130,3 +131,15 @@ def test_a_policy_has_a_card(kind: str, tmp_path: Path) -> None:
     else:
         with pytest.raises(InputError, match=r'"mine.json": observe: unknown feature "latency_ratio"'):
             api.plan_evaluation(tmp_path / "mine.json", "queue")
+
+
+def test_the_key_of_a_run_knows_what_carries_agents_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The digest of an agent, which is in its run's key, is another one if the crate that carries agents out is another one."""
+    keys = {"agent": True, "reward": "pcc"}
+    before = agents.read(dict(keys), Path()).digest
+    assert agents.read(dict(keys), Path()).digest == before
+    monkeypatch.setattr(_engine, "learning_sources", lambda: "other sources")
+    agents._version.cache_clear()
+    after = agents.read(dict(keys), Path()).digest
+    agents._version.cache_clear()
+    assert after != before

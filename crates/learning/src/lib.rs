@@ -16,6 +16,7 @@ pub mod policy;
 pub mod queue;
 pub mod queue_observer;
 pub mod reward;
+pub mod sources;
 pub mod specification;
 
 pub use agents::Agents;

@@ -27,6 +27,12 @@ pub fn learning_catalogue() -> String {
     sojourn_learning::catalogue().to_string()
 }
 
+/// The text of the crate that carries agents out, for a digest.
+#[pyfunction]
+pub fn learning_sources() -> String {
+    sojourn_learning::sources::SOURCES.iter().flat_map(|(name, text)| [*name, "\n", *text]).collect()
+}
+
 /// Checks an agent as a specification has it, and says what its observations and actions are, as JSON: `low` and `high`, and `box` with
 /// two bounds or the number of `steps`.
 #[pyfunction]

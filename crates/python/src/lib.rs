@@ -246,6 +246,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(quantiles::student_quantile, module)?)?;
     plugins::register(module)?;
     module.add_function(wrap_pyfunction!(learning::learning_catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(learning::learning_sources, module)?)?;
     module.add_function(wrap_pyfunction!(learning::describe_agent, module)?)?;
     module.add_class::<learning::Environments>()?;
     module.add_class::<exports::Connections>()?;

@@ -30,7 +30,9 @@ KEPT = ROOT / "target" / "made"
 SOURCES = (
     "python/sojourn/[!_]*/**/*.py",
     "python/sojourn/*.py",
+    "crates/learning/src/**/*.rs",
     "examples/*.*",
+    "examples/learning/*.*",
     "examples/notebooks/*",
     "examples/range/*",
     "examples/search/*",

@@ -72,6 +72,12 @@ def registry() -> Json:
     return listed
 
 
+@cache
+def _version() -> str:
+    """What made the runs of agents, besides the engine: the digest of the crate that carries them out, which is part of their keys."""
+    return hashlib.sha256(_engine.learning_sources().encode()).hexdigest()
+
+
 def names_one(keys: Mapping[str, object]) -> bool:
     """Whether a table is an agent's."""
     return any(key in keys for key in WHO)
@@ -90,7 +96,7 @@ def read(keys: dict[str, object], folder: Path, of: Of = "flow") -> Agent:
     else:
         agent = {**_settings(own, of), "decider": decider}
     _check(json.dumps(agent, sort_keys=True))
-    digest = hashlib.sha256(json.dumps(agent, sort_keys=True).encode()).hexdigest()
+    digest = hashlib.sha256(f"{_version()}{json.dumps(agent, sort_keys=True)}".encode()).hexdigest()
     return Agent(file, AGENT, digest, {}, agent)
 
 
