@@ -74,7 +74,7 @@ def registry() -> Json:
 
 @cache
 def _version() -> str:
-    """What made the runs of agents, besides the engine: the digest of the crate that carries them out, which is part of their keys."""
+    """The digest of what carries agents out besides the engine: it is part of the keys of their runs."""
     return hashlib.sha256(_engine.learning_sources().encode()).hexdigest()
 
 
