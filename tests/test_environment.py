@@ -14,9 +14,8 @@ from gymnasium.error import ClosedEnvironmentError, InvalidAction, ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
-from sojourn import scenario, specification
+from sojourn import backends, scenario, specification
 from sojourn.backends.result import FRAMES, RunResult
-from sojourn.backends.simulator import Simulator
 from sojourn.environment import Bottleneck, BottleneckVector, parallel
 from sojourn.errors import InputError
 from sojourn.scenario.given import Given
@@ -66,7 +65,7 @@ def run_of(path: Path) -> RunResult:
     """What the simulator finds of a scenario file."""
     read = scenario.from_data(scenario.read_toml(path), str(path), path.parent)
     run = specification.specify(read, read.seed)
-    simulator = Simulator()
+    simulator = backends.named(backends.DEFAULT)
     simulator.check(run, Given(read))
     return simulator.run(run)
 

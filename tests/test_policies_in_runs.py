@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import sojourn
-from sojourn import _engine, api, scenario, specification
+from sojourn import _engine, api, backends, scenario, specification
 from sojourn.backends.result import RunResult
-from sojourn.backends.simulator import Simulator
 from sojourn.cli import commands
 from sojourn.errors import InputError
 from sojourn.policies import Layer, Policy, write
@@ -47,7 +46,7 @@ STEPS = Policy(
 def run(tcp: str, folder: Path) -> RunResult:
     """What the simulator finds with this congestion control."""
     read = scenario.from_data(tomllib.loads(SCENARIO.replace("TCP", tcp)), "here.toml", folder)
-    return Simulator().run(specification.specify(read, 1))
+    return backends.named(backends.DEFAULT).run(specification.specify(read, 1))
 
 
 def test_a_policy_decides_as_an_environment_with_its_actions(tmp_path: Path) -> None:

@@ -41,7 +41,6 @@ def read(content: bytes) -> Policy:
     """
     onnx = _package()
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-    from onnx import numpy_helper
 
     try:
         model = onnx.load_model_from_string(content)
@@ -51,10 +50,7 @@ def read(content: bytes) -> Policy:
             f"is not a model in ONNX: {str(error).strip().splitlines()[0] if str(error).strip() else 'cannot be read'}"
         ) from None
     graph = model.graph
-    try:
-        constants = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"has a tensor that cannot be read: {error}") from None
+    constants = {each.name: _array(each) for each in graph.initializer}
     inputs = [each.name for each in graph.input if each.name not in constants]
     if len(inputs) != 1 or len(graph.output) != 1:
         raise ValueError(f"has {len(inputs)} inputs and {len(graph.output)} outputs; a policy has one of each")
@@ -107,6 +103,19 @@ def _package() -> Any:
     except ImportError:
         raise ValueError('needs the package onnx: pip install "sojourn[learning]"') from None
     return onnx
+
+
+def _array(tensor: Any) -> Any:
+    from onnx import numpy_helper
+
+    try:
+        return numpy_helper.to_array(tensor)
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+    ) as error:  # what the package raises of an unknown type of numbers, or of too few of them
+        raise ValueError(f"has a tensor that cannot be read: {tensor.name} ({error})") from None
 
 
 def _agent(model: Any) -> Mapping[str, Any]:
@@ -182,10 +191,9 @@ class _Chain:
 
     def _constant_of(self, attributes: Mapping[str, Any], place: str) -> Any:
         import numpy as np
-        from onnx import numpy_helper
 
         if "value" in attributes:
-            return numpy_helper.to_array(attributes["value"])
+            return _array(attributes["value"])
         for key in ("value_float", "value_floats", "value_int", "value_ints"):
             if key in attributes:
                 return np.asarray(attributes[key])
