@@ -1,5 +1,6 @@
 """Environments of agents that learn: what Gymnasium and PettingZoo ask of them, and that an episode is a run like any other."""
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -366,3 +367,20 @@ def test_agents_of_one_environment() -> None:
     other = CROSS.replace('"cubic"', '{ agent = true, interval = "2 rtt" }')
     with pytest.raises(InputError, match="the agents of an environment have the same keys"):
         Bottleneck(data(AGENT, flows=other))
+
+
+def test_a_vector_works_in_a_forked_process() -> None:
+    """A process that was forked has none of the vector's threads: it does their part itself, and sees the same."""
+    several = BottleneckVector(data(AGENT), 4, threads=2)
+    several.reset(seed=1)
+    here, there = os.pipe()
+    child = os.fork()
+    if child == 0:
+        seen = several.step(np.full((4, 1), 0.25))[0]
+        os.write(there, seen.tobytes())
+        os._exit(0)
+    os.close(there)
+    with os.fdopen(here, "rb") as received:
+        seen = received.read()
+    assert os.waitpid(child, 0)[1] == 0
+    assert seen == several.step(np.full((4, 1), 0.25))[0].tobytes()

@@ -8,6 +8,7 @@
 pub mod action;
 pub mod agent;
 pub mod agents;
+pub mod crew;
 pub mod decider;
 pub mod environment;
 pub mod feature;

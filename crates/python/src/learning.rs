@@ -1,8 +1,7 @@
 //! Environments of agents that learn: many runs, each at a question, which native threads carry on.
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use pyo3::buffer::PyBuffer;
@@ -13,12 +12,14 @@ use serde_json::json;
 use sojourn_engine::specification::Specification;
 use sojourn_learning::action::Space;
 use sojourn_learning::agents;
+use sojourn_learning::crew::{Crew, Work};
 use sojourn_learning::environment::{Environment, Outcome};
 use sojourn_learning::observer::TERMS;
 use sojourn_learning::specification::AgentSpecification;
 use sojourn_native::Recorded;
 
 use crate::columns::to_python;
+
 use crate::{PluginFailed, SpecificationError, parse};
 
 /// Features, actions, rewards and the raw terms of rewards, as JSON.
@@ -98,11 +99,46 @@ fn lock(slot: &Mutex<Slot>) -> MutexGuard<'_, Slot> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Runs that begin at some places.
+struct Beginning {
+    slots: Arc<Vec<Mutex<Slot>>>,
+    places: Vec<usize>,
+    specifications: Vec<String>,
+}
+
+impl Work for Beginning {
+    fn part(&self, number: usize) -> Result<(), String> {
+        lock(&self.slots[self.places[number]]).begin(&self.specifications[number])
+    }
+}
+
+/// A step of all runs, but of those that begin.
+struct Step {
+    beginning: Beginning,
+    actions: Vec<f64>,
+    agents: usize,
+}
+
+impl Step {
+    fn of(&self, place: usize) -> &[f64] {
+        &self.actions[place * self.agents..][..self.agents]
+    }
+}
+
+impl Work for Step {
+    fn part(&self, place: usize) -> Result<(), String> {
+        match self.beginning.places.iter().position(|each| *each == place) {
+            Some(number) => self.beginning.part(number),
+            None => lock(&self.beginning.slots[place]).step(self.of(place)),
+        }
+    }
+}
+
 /// Runs of scenarios with equally many agents, each at a question of its own.
 #[pyclass]
 pub struct Environments {
-    slots: Vec<Mutex<Slot>>,
-    threads: usize,
+    slots: Arc<Vec<Mutex<Slot>>>,
+    crew: Mutex<Crew>,
     agents: usize,
 }
 
@@ -117,16 +153,17 @@ impl Environments {
     fn new(count: usize, agents: usize, threads: Option<usize>) -> Environments {
         let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let threads = threads.unwrap_or_else(cores).clamp(1, count.max(1));
-        let slots = (0..count).map(|_| Mutex::default()).collect();
-        Environments { slots, threads, agents }
+        let slots = Arc::new((0..count).map(|_| Mutex::default()).collect());
+        Environments { slots, crew: Mutex::new(Crew::new(threads)), agents }
     }
 
     /// Begins runs at some places, up to their first questions.
     fn reset(&self, py: Python<'_>, places: Vec<usize>, specifications: Vec<String>, into: Buffers) -> PyResult<()> {
         self.check(&places, &specifications)?;
-        py.detach(|| self.each(places.len(), |index| lock(&self.slots[places[index]]).begin(&specifications[index])))
-            .map_err(SpecificationError::new_err)?;
-        for place in &places {
+        let count = places.len();
+        let beginning = Arc::new(Beginning { slots: self.slots.clone(), places, specifications });
+        py.detach(|| self.carry_out(beginning.clone(), count)).map_err(SpecificationError::new_err)?;
+        for place in &beginning.places {
             let agents = lock(&self.slots[*place]).rewards.len();
             if agents != self.agents {
                 let message = format!("the scenario has {agents} agents; this environment has {}", self.agents);
@@ -153,25 +190,18 @@ impl Environments {
                 format!("action: {} numbers; {} are asked for", actions.len(), self.slots.len() * self.agents);
             return Err(PyValueError::new_err(message));
         }
-        let of = |place: usize| &actions[place * self.agents..][..self.agents];
-        for (place, slot) in self.slots.iter().enumerate().filter(|(place, _)| !places.contains(place)) {
+        let beginning = Beginning { slots: self.slots.clone(), places, specifications };
+        let step = Step { beginning, actions, agents: self.agents };
+        let begins = &step.beginning.places;
+        for (place, slot) in self.slots.iter().enumerate().filter(|(place, _)| !begins.contains(place)) {
             let slot = lock(slot);
-            let fault = slot.run.as_ref().filter(|(_, run)| !run.is_over()).and_then(|(_, run)| run.fault(of(place)));
-            if let Some(fault) = fault {
+            let run = slot.run.as_ref().filter(|(_, run)| !run.is_over());
+            if let Some(fault) = run.and_then(|(_, run)| run.fault(step.of(place))) {
                 return Err(PyValueError::new_err(fault));
             }
         }
-        let begins = |place: usize| places.iter().position(|each| *each == place);
-        py.detach(|| {
-            self.each(self.slots.len(), |place| {
-                let mut slot = lock(&self.slots[place]);
-                match begins(place) {
-                    Some(index) => slot.begin(&specifications[index]),
-                    None => slot.step(of(place)),
-                }
-            })
-        })
-        .map_err(PluginFailed::new_err)?;
+        let count = self.slots.len();
+        py.detach(|| self.carry_out(Arc::new(step), count)).map_err(PluginFailed::new_err)?;
         self.fill(py, &into)
     }
 
@@ -212,25 +242,8 @@ impl Environments {
         Ok(())
     }
 
-    /// Does something for each number below `count`, on as many threads as there are. The first that fails is told.
-    fn each(&self, count: usize, job: impl Fn(usize) -> Result<(), String> + Sync) -> Result<(), String> {
-        let next = AtomicUsize::new(0);
-        let work = || {
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                if index >= count {
-                    return Ok(());
-                }
-                job(index)?;
-            }
-        };
-        thread::scope(|scope| {
-            let others: Vec<_> = (1..self.threads.min(count)).map(|_| scope.spawn(work)).collect();
-            let own = work();
-            let others =
-                others.into_iter().map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            others.fold(own, Result::and)
-        })
+    fn carry_out(&self, work: Arc<dyn Work>, count: usize) -> Result<(), String> {
+        self.crew.lock().unwrap_or_else(PoisonError::into_inner).carry_out(work, count)
     }
 
     /// Writes what all agents see into Python's arrays.
