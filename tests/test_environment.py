@@ -381,6 +381,6 @@ def test_a_vector_works_in_a_forked_process() -> None:
         os._exit(0)
     os.close(there)
     with os.fdopen(here, "rb") as received:
-        seen = received.read()
+        of_child = received.read()
     assert os.waitpid(child, 0)[1] == 0
-    assert seen == several.step(np.full((4, 1), 0.25))[0].tobytes()
+    assert of_child == several.step(np.full((4, 1), 0.25))[0].tobytes()
