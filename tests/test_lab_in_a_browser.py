@@ -307,6 +307,23 @@ def changed(watched: Watched, label: str, text: str) -> None:
     watched.settle()
 
 
+#: A clock a thousand times slower: whatever happens follows what was before at once.
+SLOW_CLOCK = "const now = performance.now.bind(performance); performance.now = () => now() / 1000;"
+
+
+def test_the_first_change_can_be_undone_however_soon(browser: Browser) -> None:
+    """What a page opened with is one step back, also from a change that follows within the time in which changes are one step."""
+    watched = Watched(browser, before=SLOW_CLOCK)
+    watched.settle()
+    page = watched.page
+    changed(watched, "Buffer", "5 packets")
+    assert page.evaluate("location.hash") == "#bufferbloat&bottleneck.queue.limit=5+packets"
+    page.evaluate("document.body.dataset.state = 'waiting'")
+    page.get_by_role("button", name="Undo").click(timeout=10_000)
+    watched.settle()
+    assert page.evaluate("location.hash") == "#bufferbloat"
+
+
 def test_stories_stay_and_say_what_was_changed(browser: Browser) -> None:
     """A story stays when a field is edited, with what was changed; the tries are in a table, and Back and Undo go back."""
     watched = Watched(browser)

@@ -444,9 +444,11 @@ class Lab {
     const now = performance.now();
     // The address of a link stays as it is until something is changed.
     if (hash !== this.hash && hash !== this.opened) {
-      if (now - this.kept < SETTLED || this.hash === "") history.replaceState(history.state, "", hash);
+      const isOpening = this.hash === "";
+      if (now - this.kept < SETTLED || isOpening) history.replaceState(history.state, "", hash);
       else history.pushState({ depth: this.depth + 1 }, "", hash);
-      this.kept = now;
+      // What a page opens with is a step of its own, however soon something is changed.
+      this.kept = isOpening ? Number.NEGATIVE_INFINITY : now;
       this.hash = hash;
       this.opened = "";
     }

@@ -4,7 +4,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from sojourn import trust
 from sojourn.errors import InputError, check_out, within
 from sojourn.scenario import agents
 from sojourn.units import PICOSECONDS
@@ -68,7 +67,6 @@ def write_c(policy: Path, out: Path) -> None:
     check_out(out)
     if out.suffix != ".c":
         raise InputError(f"--out {out}: must end in .c")
-    trust.name(policy.name)
     with within(str(policy), InputError):
         text = as_c(agents.read({"policy": policy.name}, policy.parent), out.name)
     try:
