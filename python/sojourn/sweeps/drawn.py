@@ -9,7 +9,6 @@ from pydantic import Field, model_validator
 from sojourn.analysis.axes import check_axes
 from sojourn.errors import within
 from sojourn.scenario.base import Table
-from sojourn.sweeps.model import NOT_SWEPT
 from sojourn.sweeps.paths import KeyPath
 from sojourn.sweeps.searched import Entry
 
@@ -39,11 +38,7 @@ class Drawn(Table):
         found: dict[str, tuple[KeyPath, ...]] = {}
         for name, entry in self.draw.items():
             with within(f"draw.{name}"):
-                keys = entry.keys(name)
-                for key in keys:
-                    if key in NOT_SWEPT:
-                        raise ValueError(f"cannot set {key}")
-                found[name] = tuple(map(KeyPath.of, keys))
+                found[name] = entry.paths(name)
         return found
 
     def values(self, shares: Mapping[str, float]) -> dict[str, Any]:

@@ -103,6 +103,14 @@ class Entry(Table):
             raise ValueError(f'sets nothing; give it a "key" ({names.nearest("key", name, top_level())})')
         return [name]
 
+    def paths(self, name: str) -> tuple[KeyPath, ...]:
+        """The same as paths in a scenario."""
+        keys = self.keys(name)
+        for key in keys:
+            if key in NOT_SWEPT:
+                raise ValueError(f"{key} cannot vary")
+        return tuple(map(KeyPath.of, keys))
+
 
 class Searched(Table):
     """A search: the space, what is looked for, and the budget."""
@@ -155,11 +163,8 @@ class Searched(Table):
         found: dict[str, tuple[KeyPath, ...]] = {}
         for name, entry in self.space.items():
             with within(f"space.{name}"):
-                keys = entry.keys(name)
-                for key in keys:
-                    if key in NOT_SWEPT:
-                        raise ValueError(f"a search cannot set {key}")
-                    if entry.steps is not None and key.rpartition(".")[2] not in (FLOWS, CHANGES):
-                        raise ValueError(f'steps: are of "{FLOWS}" or of the "{CHANGES}" of a link, not of "{key}"')
-                found[name] = tuple(map(KeyPath.of, keys))
+                found[name] = entry.paths(name)
+                for path in found[name]:
+                    if entry.steps is not None and path.text.rpartition(".")[2] not in (FLOWS, CHANGES):
+                        raise ValueError(f'steps: are of "{FLOWS}" or of the "{CHANGES}" of a link, not of "{path.text}"')
         return found
