@@ -5,10 +5,14 @@
     python bench/learning/pcc_rl.py PCC-RL
 
 Both play the same conditions, which are drawn as PCC-RL draws them (src/gym/network_sim.py, SimulatedNetworkEnv): bandwidth,
-latency, queue and loss, and a sender at a rate that stays, asked at each half of a round-trip time. PCC-RL has neither TCP nor a
-queue discipline; here packets are those of TCP, with acknowledgements, retransmissions and a send buffer, and a window that holds
-back what is beyond the link's rate, so that a step has fewer of them. The source of PCC-RL is under Apache-2.0. It wants the
-package ``gym``, of which it uses little: Gymnasium is given to it by that name.
+latency, queue and loss, and a sender at a constant rate. PCC-RL asks at each half of a round-trip time. It has neither TCP nor a
+queue discipline. Here packets are those of TCP, with acknowledgements, retransmissions and a send buffer, and a window that holds
+back what is beyond the link's rate, so that at the same interval a step has fewer of them. To make them equal, each episode is
+played at half a round-trip time first, which is not timed, and then at an interval that is longer by the ratio of the packets a
+step.
+
+The source of PCC-RL is under Apache-2.0. It wants the package ``gym``, of which it uses little: Gymnasium is given to it by that
+name.
 """
 
 import argparse
@@ -36,6 +40,9 @@ SEGMENT = 8 * 1448
 
 #: Steps of an episode: MAX_STEPS of PCC-RL.
 STEPS = 400
+
+#: Interval of PCC-RL, in round-trip times (SimulatedNetworkEnv, step: run_dur).
+INTERVAL = 0.5
 
 
 def conditions(seed: int) -> dict[str, float]:
@@ -70,15 +77,15 @@ def theirs(network_sim: Any, drawn: Mapping[str, float], seed: int) -> tuple[int
     return STEPS, packets, time.process_time() - began
 
 
-def scenario(drawn: Mapping[str, float]) -> dict[str, Any]:
-    """The same conditions in Sojourn."""
+def scenario(drawn: Mapping[str, float], interval: float) -> dict[str, Any]:
+    """The same conditions in Sojourn, asked at an interval in round-trip times."""
     rate, delay = f"{drawn['bandwidth'] * PACKET:.0f} bit/s", f"{drawn['latency'] * 1e3:.3f} ms"
     bottleneck = {"rate": rate, "delay": delay, "loss": drawn["loss"]}
     bottleneck["queue"] = {"name": "droptail", "limit": f"{drawn['queue']:.0f} packets"}
     access = {"rate": "1 Gbit/s", "delay": "0 s"}
     return {
         "name": "conditions of PCC-RL",
-        "duration": "3600 s",
+        "duration": "100000 s",
         "stack": "linux-6",
         "network": {
             "dumbbell": {
@@ -93,7 +100,7 @@ def scenario(drawn: Mapping[str, float]) -> dict[str, Any]:
                 "to": "receiver",
                 "tcp": {
                     "agent": True,
-                    "interval": "0.5 rtt",
+                    "interval": f"{interval:.4f} rtt",
                     "observe": ["latency_inflation", "latency_ratio", "send_ratio"],
                     "history": 10,
                     "action": {"name": "rate", "least": "10 kbit/s", "most": "100 Mbit/s"},
@@ -104,9 +111,9 @@ def scenario(drawn: Mapping[str, float]) -> dict[str, Any]:
     }
 
 
-def ours(drawn: Mapping[str, float], seed: int) -> tuple[int, float, float]:
+def ours(drawn: Mapping[str, float], seed: int, interval: float) -> tuple[int, float, float]:
     """The same of an episode of Sojourn: packets are segments sent."""
-    environment = Bottleneck(scenario(drawn))
+    environment = Bottleneck(scenario(drawn, interval))
     action = np.array([drawn["rate"] * SEGMENT])
     began = time.process_time()
     environment.reset(seed=seed)
@@ -136,12 +143,16 @@ def main() -> None:
     found: dict[str, list[float]] = {"PCC-RL": [0, 0, 0], "Sojourn": [0, 0, 0]}
     for seed in range(given.episodes):
         drawn = conditions(seed)
-        for name, one in (("PCC-RL", theirs(network_sim, drawn, seed)), ("Sojourn", ours(drawn, seed))):
+        other = theirs(network_sim, drawn, seed)
+        tried = ours(drawn, seed, INTERVAL)
+        own = ours(drawn, seed, INTERVAL * (other[1] / other[0]) / (tried[1] / tried[0]))
+        for name, one in (("PCC-RL", other), ("Sojourn", own)):
             found[name] = [sum(pair) for pair in zip(found[name], one, strict=True)]
     for name, (steps, packets, seconds) in found.items():
         print(f"{name}: {steps:.0f} steps of {packets / steps:.0f} packets, {packets / seconds:,.0f} packets for each CPU second")
-    (_, packets, seconds), (_, own, own_seconds) = found.values()
-    print(f"ratio: {own / own_seconds / (packets / seconds):.1f}")
+    (steps, packets, seconds), (own_steps, own_packets, own_seconds) = found.values()
+    print(f"ratio of packets a step: {own_packets / own_steps / (packets / steps):.2f}")
+    print(f"ratio of packets for each CPU second: {own_packets / own_seconds / (packets / seconds):.1f}")
 
 
 if __name__ == "__main__":
