@@ -76,21 +76,21 @@ const KINDS: &[Kind] = &[
         target: Target::Window,
         rule: "factor",
         meaning: "the window times 2^(doublings a), a from -1 to 1",
-        source: "Abbasloo et al., SIGCOMM 2020; Orca, envwrapper.py, map_action: 4^a",
+        source: "Abbasloo et al., SIGCOMM 2020; Orca, rl-module/envwrapper.py, map_action: 4^a",
     },
     Kind {
         name: "window_delta",
         target: Target::Window,
         rule: "delta",
         meaning: "the window times 1 + scale a, or over 1 - scale a if a is negative; a from -1 to 1",
-        source: "Jay et al., ICML 2019; PCC-RL, network_sim.py, apply_cwnd_delta",
+        source: "Jay et al., ICML 2019; PCC-RL, src/gym/network_sim.py, apply_cwnd_delta",
     },
     Kind {
         name: "window_steps",
         target: Target::Window,
         rule: "steps",
         meaning: "the number of one of steps, which are of segments",
-        source: "Sivakumar et al., mvfst-rl, 2019: no change, half, 10 less, 10 more, twice",
+        source: "Sivakumar et al., 2019 (arXiv 1910.04054); mvfst-rl, train/utils.py, get_actions: no change, half, 10 less, 10 more, twice",
     },
     Kind { name: "rate", target: Target::Rate, rule: "value", meaning: "the pacing rate, in bit/s", source: "" },
     Kind {
@@ -105,7 +105,7 @@ const KINDS: &[Kind] = &[
         target: Target::Rate,
         rule: "delta",
         meaning: "the pacing rate times 1 + scale a, or over 1 - scale a if a is negative; a from -1 to 1",
-        source: "Jay et al., ICML 2019; PCC-RL, network_sim.py, apply_rate_delta",
+        source: "Jay et al., ICML 2019; PCC-RL, src/gym/network_sim.py, apply_rate_delta",
     },
     Kind {
         name: "rate_steps",
@@ -136,7 +136,7 @@ fn parameters(kind: &Kind) -> Vec<Parameter> {
         Target::Probability => (json!(0.0), json!(1.0)),
     };
     let (value, source) = match kind.target {
-        Target::Window => ("integer", "the greatest is that of PCC-RL, network_sim.py, MAX_CWND"),
+        Target::Window => ("integer", "the greatest is that of PCC-RL, src/gym/network_sim.py, MAX_CWND"),
         Target::Rate => ("rate", "chosen"),
         Target::Probability => ("number", "chosen"),
     };
@@ -150,14 +150,18 @@ fn parameters(kind: &Kind) -> Vec<Parameter> {
             "number",
             json!(2.0),
             "doublings at a = 1",
-            "Orca, envwrapper.py, map_action: 4^a",
+            "Orca, rl-module/envwrapper.py, map_action: 4^a",
         )),
-        "delta" => {
-            listed.push(("scale", "number", json!(0.025), "growth at a = 1", "PCC-RL, network_sim.py, DELTA_SCALE"))
-        }
+        "delta" => listed.push((
+            "scale",
+            "number",
+            json!(0.025),
+            "growth at a = 1",
+            "PCC-RL, src/common/config.py, DELTA_SCALE",
+        )),
         "steps" => {
             let (default, source) = match kind.target {
-                Target::Window => (json!(["*1", "/2", "-10", "+10", "*2"]), "mvfst-rl"),
+                Target::Window => (json!(["*1", "/2", "-10", "+10", "*2"]), "mvfst-rl, train/utils.py, get_actions"),
                 _ => (json!(["*1", "/2", "/1.1", "*1.1", "*2"]), "chosen"),
             };
             listed.push((

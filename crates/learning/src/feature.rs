@@ -88,7 +88,8 @@ macro_rules! features {
     };
 }
 
-// Bounds and scales of the first six are those of PCC-RL (Jay et al., ICML 2019; src/common/sender_obs.py, SENDER_MI_METRICS).
+// Bounds and scales of the first six are those of PCC-RL (Jay et al., ICML 2019; src/common/sender_obs.py, SENDER_MI_METRICS), but that
+// its rates end at 1 Gbit/s, and its latency ratio begins at 1, although it is 0 without a sample there, too.
 features! {
     FLOW of Flow;
     send_rate "bit/s" 0.0..1e11 /1e7 "payload sent, repetitions included, over the interval"

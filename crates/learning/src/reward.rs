@@ -61,7 +61,7 @@ const REWARDS: &[About] = &[
         of: Of::Flow,
         name: "pcc",
         formula: "(a throughput - b latency - c loss) scale; throughput in packets of 1500 bytes a second, latency the mean RTT in s",
-        source: "Jay et al., ICML 2019; PCC-RL, src/gym/network_sim.py, run_for_dur: REWARD_SCALE",
+        source: "Jay et al., ICML 2019; PCC-RL, src/gym/network_sim.py, run_for_dur and REWARD_SCALE",
         parameters: &[
             ("a", 10.0, "weight of throughput"),
             ("b", 1000.0, "weight of latency"),
@@ -74,7 +74,9 @@ const REWARDS: &[About] = &[
         of: Of::Flow,
         name: "vivace",
         formula: "x^t - b x dRTT/dT - c x loss; x the sending rate in Mbit/s",
-        source: "Dong et al., NSDI 2018; WebRTC, pcc/utility_function.cc, ComputeUtilityFunction, has the same terms",
+        source: "Dong et al., NSDI 2018; PCC-Uspace, src/pcc/pcc_utility_manager.cpp: kSendingRateExponent, \
+                 kLatencyCoefficient and kVivaceLossCoefficient in CalculateUtilityProportional, where an RTT that falls \
+                 counts as one that stays",
         parameters: &[
             ("t", 0.9, "exponent of the rate"),
             ("b", 900.0, "weight of the RTT gradient"),
@@ -89,7 +91,8 @@ const REWARDS: &[About] = &[
         of: Of::Flow,
         name: "orca",
         formula: "(throughput - zeta loss rate) / greatest throughput * min(1, beta base RTT / RTT): power; the loss rate is of bits a second",
-        source: "Abbasloo et al., SIGCOMM 2020; Orca, rl-module/envwrapper.py, get_state",
+        source: "Abbasloo et al., SIGCOMM 2020; Orca, rl-module/envwrapper.py, get_state, where the RTT is the smoothed \
+                 one; beta: params.json, delay_margin_coef",
         parameters: &[
             ("zeta", 5.0, "weight of loss"),
             ("beta", 1.25, "RTT up to which delay counts as none, in base RTTs"),
@@ -108,7 +111,8 @@ const REWARDS: &[About] = &[
         of: Of::Flow,
         name: "copa",
         formula: "log throughput - delta log delay; throughput in Mbit/s, at least 0.001, delay the mean RTT in ms",
-        source: "Arun and Balakrishnan, NSDI 2018, section 2",
+        source: "Arun and Balakrishnan, NSDI 2018, section 1, U = log lambda - delta log d, where d leaves out the propagation \
+                 delay; delta: section 2.2",
         parameters: &[("delta", 0.5, "weight of delay")],
         value: |&Around { own, .. }, p| {
             let rtt = rtt_of(own).max(1e-6);
@@ -118,10 +122,12 @@ const REWARDS: &[About] = &[
     About {
         of: Of::Flow,
         name: "astraea",
-        formula: "a sum of throughputs / link rate - b (mean of RTT / base RTT - 1) - c mean loss - d deviation of throughputs / mean - \
-                  e |throughput - that before| / link rate; over all agents of the run, but the last, which is the agent's own",
-        source: "Liao et al., EuroSys 2024, whose terms these are: throughput, latency, loss, fairness, stability; how \
-                 they are measured on an interval and their weights are chosen here",
+        formula: "a sum of throughputs / link rate - b (mean of RTT / base RTT - 1) - c mean loss - d deviation of throughputs / their sum - \
+                  e |throughput - that before| / their sum; over all agents of the run, but the last, which is the agent's own",
+        source: "Liao et al., EuroSys 2024, section 3.3, equations 4 to 8. There fairness and stability are over the last w \
+                 intervals, here over one and two; stability is the mean over all; latency is in seconds above a tolerance, \
+                 times the pacing rate; and loss is over throughput. The paper does not print the weights, which are chosen \
+                 here; section 5 finds fairness with 0.05 to 0.35 for d",
         parameters: &[
             ("a", 1.0, "weight of throughput"),
             ("b", 0.2, "weight of latency"),
@@ -136,8 +142,10 @@ const REWARDS: &[About] = &[
             let latency = |each: &Measured| if each.base_rtt > 0.0 { rtt_of(each) / each.base_rtt - 1.0 } else { 0.0 };
             let late = all.iter().map(latency).sum::<f64>() / count;
             let lost = all.iter().map(|each| each.loss).sum::<f64>() / count;
-            let unfair = if mean > 0.0 { deviation / mean } else { 0.0 };
-            let unstable = (own.throughput - before.throughput).abs() / capacity;
+            let unfair = if mean > 0.0 { deviation / (mean * count) } else { 0.0 };
+            let both = own.throughput + before.throughput;
+            let is_known = before.seconds > 0.0 && both > 0.0;
+            let unstable = if is_known { (own.throughput - before.throughput).abs() / both } else { 0.0 };
             p[0] * mean * count / capacity - p[1] * late - p[2] * lost - p[3] * unfair - p[4] * unstable
         },
     },

@@ -48,12 +48,12 @@ fn formulas() {
 fn fairness() {
     let share = |throughput: f64| Measured { throughput, ..interval() };
     let alone = worth("astraea", Of::Flow, &[interval()]);
-    assert_near(alone, 0.8 - 0.2 * (0.04 / 0.025 - 1.0) - 0.01 - 0.1 * 0.1);
+    assert_near(alone, 0.8 - 0.2 * (0.04 / 0.025 - 1.0) - 0.01 - 0.1 / 15.0);
     let (fair, unfair) = ([share(4e6), share(4e6)], [share(4e6), share(2e6)]);
     let found = worth("astraea", Of::Flow, &unfair);
-    // The mean is 3 and the standard deviation 1 Mbit/s; the agent's own throughput was 7 Mbit/s before.
-    assert_near(found, 0.6 - 0.2 * 0.6 - 0.01 - 0.2 / 3.0 - 0.1 * 0.3);
-    assert_near(worth("astraea", Of::Flow, &fair), 0.8 - 0.2 * 0.6 - 0.01 - 0.1 * 0.3);
+    // The sum is 6 and the standard deviation 1 Mbit/s; the agent's own throughput was 7 Mbit/s before.
+    assert_near(found, 0.6 - 0.2 * 0.6 - 0.01 - 0.2 / 6.0 - 0.1 * 3.0 / 11.0);
+    assert_near(worth("astraea", Of::Flow, &fair), 0.8 - 0.2 * 0.6 - 0.01 - 0.1 * 3.0 / 11.0);
 }
 
 /// A reward of flows is none of a queue's, and the complaint says what there is.
