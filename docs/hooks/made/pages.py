@@ -81,6 +81,7 @@ def _names() -> Mapping[str, Any]:
         "atlas": atlas,
         "history": history,
         "judged": learned.judged,
+        "carded": learned.carded,
         "registry": lambda name: registry_tables.TABLES[name](),
     }
 
