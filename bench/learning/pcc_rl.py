@@ -149,7 +149,8 @@ def main() -> None:
         for name, one in (("PCC-RL", other), ("Sojourn", own)):
             found[name] = [sum(pair) for pair in zip(found[name], one, strict=True)]
     for name, (steps, packets, seconds) in found.items():
-        print(f"{name}: {steps:.0f} steps of {packets / steps:.0f} packets, {packets / seconds:,.0f} packets for each CPU second")
+        speed = f"{steps / seconds:,.0f} steps and {packets / seconds:,.0f} packets for each CPU second"
+        print(f"{name}: {steps:.0f} steps of {packets / steps:.0f} packets, {speed}")
     (steps, packets, seconds), (own_steps, own_packets, own_seconds) = found.values()
     print(f"ratio of packets a step: {own_packets / own_steps / (packets / steps):.2f}")
     print(f"ratio of packets for each CPU second: {own_packets / own_seconds / (packets / seconds):.1f}")

@@ -1,6 +1,6 @@
 """Trains a congestion control by an evolution strategy, CMA-ES of the package pycma, and writes it as a policy.
 
-    pip install "sojourn[learning]" cma==4.5.0
+    pip install "sojourn[learning]" "cma>=4.5,<5"
     python examples/learning/train.py --seed 1 --out policy.json
 
 Each generation is a number of networks. All of them play the same episodes of ``train.toml``, with a seed each, in one vector of
