@@ -83,11 +83,11 @@ def policies(draw: Any) -> Policy:
 @given(policy=policies())
 def test_policies_are_read_as_they_were_written(policy: Policy, tmp_path_factory: pytest.TempPathFactory) -> None:
     """JSON keeps a policy to the digit. In ONNX layers without a function may become one, so that what is read gives the same
-    numbers, and the keys of the agent are the same."""
+    numbers, and the keys of the agent are the same. A path may be a string."""
     folder = tmp_path_factory.mktemp("policies")
     write(policy, folder / "mine.json")
-    assert read(folder / "mine.json").as_json() == policy.as_json()
-    write(policy, folder / "mine.onnx")
+    assert read(str(folder / "mine.json")).as_json() == policy.as_json()
+    write(policy, str(folder / "mine.onnx"))
     found = read(folder / "mine.onnx")
     assert found.agent == AGENT
     for inputs in np.linspace(-2, 2, 5)[:, None] * np.ones(policy.layers[0].inputs):

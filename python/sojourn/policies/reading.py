@@ -16,12 +16,13 @@ LARGEST = 4_000_000
 LAYERS, AGENT = "layers", "agent"
 
 
-def read(path: Path) -> Policy:
+def read(path: str | Path) -> Policy:
     """Reads a policy from JSON or ONNX.
 
     Raises:
         ValueError: it is none; one line that says what is wrong and what is allowed.
     """
+    path = Path(path)
     if path.suffix not in ENDINGS:
         raise ValueError(f'"{path.name}" is not the file of a policy (allowed: {", ".join(ENDINGS)})')
     try:
