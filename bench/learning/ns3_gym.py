@@ -22,6 +22,7 @@ import argparse
 import contextlib
 import io
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -184,12 +185,20 @@ def main() -> None:
     parser.add_argument("--acks", action="store_true", help="ask at each acknowledgement instead")
     parser.add_argument("--program", type=Path, help="rl-tcp as another build of ns-3 has it (default: compiled for Debian's)")
     given = parser.parse_args()
+    if not (given.source / "examples" / "rl-tcp").is_dir():
+        parser.error(f"{given.source}: is no clone of ns3-gym's branch app-ns-3.36+ (examples/rl-tcp is missing)")
+    missing = [command for command in ("protoc", "g++") if shutil.which(command) is None]
+    if missing:
+        parser.error(f"{' and '.join(missing)}: not found; the head of this file says what to install")
     interval, protocol = ("1 acks", "TcpRl") if given.acks else (f"{given.interval:g} ms", "TcpRlTimeBased")
     with tempfile.TemporaryDirectory() as directory:
         folder, model = Path(directory), given.source / "model"
         languages = [f"--{language}_out={folder}" for language in ("cpp", "python")]
         subprocess.run(["protoc", f"-I{model}", *languages, str(model / "messages.proto")], check=True)
         program = given.program or built(given.source, folder)
+        # One that does not start would be waited for without end.
+        if shutil.which(program) is None or subprocess.run([program, "--help"], stdout=subprocess.DEVNULL).returncode:
+            parser.error(f"{program}: does not start")
         ns3env = imported(given.source, folder)
         found = {
             "ns3-gym": (given.steps, *theirs(ns3env, program, given.steps, protocol, given.interval / 1e3)),

@@ -131,6 +131,8 @@ def main() -> None:
     parser.add_argument("source", type=Path, help="a clone of https://github.com/PCCproject/PCC-RL")
     parser.add_argument("--episodes", type=int, default=10, help="how many (default: 10)")
     given = parser.parse_args()
+    if not (given.source / "src" / "gym" / "network_sim.py").is_file():
+        parser.error(f"{given.source}: is no clone of PCC-RL (src/gym/network_sim.py is missing)")
     sys.modules |= {
         "gym": gymnasium,
         "gym.utils": gymnasium.utils,
