@@ -8,11 +8,11 @@
 Both have one flow of TCP over the same dumbbell, and an agent that sets the same window. In ns3-gym that is its example
 ``rl-tcp``, asked at each interval (``TcpRlTimeBased``) or, with ``--acks``, at each acknowledgement (``TcpRl``). The window is a
 little more than the path holds, so that nothing is lost and a step has the packets that the link carries in an interval. CPU time
-is that of Python and of ns-3's process, from its start on. ns3-gym has no vector of environments. Sojourn's of 64 has a line of
-its own.
+is that of Python and of ns-3's process, from its start on. Each is measured in turn, and medians are printed. ns3-gym has no
+vector of environments. Sojourn's of 64 has a line of its own.
 
 The example is compiled as it is, against Debian's ns-3.37, which has logging compiled in. ``--program`` names one that was built
-otherwise, such as ``build/contrib/opengym/examples/ns3.37-rl-tcp-optimized`` of an ns-3 configured with ``-d optimized``.
+otherwise, such as by ns-3's own build: ns3-gym as ``contrib/opengym`` and ``./ns3 configure -d optimized --enable-examples``.
 
 Nothing of ns-3 or ns3-gym, which are under the GPL, is kept here. The Python part of ns3-gym wants the package ``gym`` and names
 that NumPy no longer has: Gymnasium, ``int`` and ``float`` are given to it by these names.
@@ -23,6 +23,7 @@ import contextlib
 import io
 import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -106,6 +107,7 @@ def theirs(ns3env: Any, program: Path, steps: int, protocol: str, interval: floa
             observation, *_ = environment.step([2**31, WINDOW * SEGMENT])
             packets += float(observation[ACKNOWLEDGED[protocol]])
         seconds = time.process_time() - began
+        environment.ns3ZmqBridge.socket.close()  # the next turn has the same port
         process.kill()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return packets, seconds + after.ru_utime + after.ru_stime - children.ru_utime - children.ru_stime
@@ -180,7 +182,8 @@ def main() -> None:
     """Reads the command line, and prints a line for each, and the ratios."""
     parser = argparse.ArgumentParser(description="Compare the environment with ns3-gym.")
     parser.add_argument("source", type=Path, help="a clone of https://github.com/tkn-tub/ns3-gym, branch app-ns-3.36+")
-    parser.add_argument("--steps", type=int, default=2000, help="how many (default: 2000)")
+    parser.add_argument("--steps", type=int, default=500, help="how many in a turn (default: 500)")
+    parser.add_argument("--turns", type=int, default=5, help="how often each is measured, in turn; medians count (default: 5)")
     parser.add_argument("--interval", type=float, default=40, metavar="MS", help="time between questions (default: 40, one RTT)")
     parser.add_argument("--acks", action="store_true", help="ask at each acknowledgement instead")
     parser.add_argument("--program", type=Path, help="rl-tcp as another build of ns-3 has it (default: compiled for Debian's)")
@@ -200,17 +203,18 @@ def main() -> None:
         if shutil.which(program) is None or subprocess.run([program, "--help"], stdout=subprocess.DEVNULL).returncode:
             parser.error(f"{program}: does not start")
         ns3env = imported(given.source, folder)
-        found = {
-            "ns3-gym": (given.steps, *theirs(ns3env, program, given.steps, protocol, given.interval / 1e3)),
-            "Sojourn": (given.steps, *ours(given.steps, interval)),
-            f"Sojourn, a vector of {TOGETHER}": (given.steps * TOGETHER, *together(given.steps, interval)),
-        }
-    base_steps, _, base_seconds = found["ns3-gym"]
-    for name, (steps, packets, seconds) in found.items():
-        ratio = steps / seconds / (base_steps / base_seconds)
-        print(
-            f"{name}: {packets / steps:.1f} packets a step, {steps / seconds:,.0f} steps for each CPU second, ratio {ratio:.1f}"
-        )
+        found: dict[str, list[tuple[float, float]]] = {}
+        for _ in range(given.turns):
+            for name, steps, (packets, seconds) in (
+                ("ns3-gym", given.steps, theirs(ns3env, program, given.steps, protocol, given.interval / 1e3)),
+                ("Sojourn", given.steps, ours(given.steps, interval)),
+                (f"Sojourn, a vector of {TOGETHER}", given.steps * TOGETHER, together(given.steps, interval)),
+            ):
+                found.setdefault(name, []).append((packets / steps, steps / seconds))
+    base = statistics.median(speed for _, speed in found["ns3-gym"])
+    for name, measured in found.items():
+        packets, speed = (statistics.median(each) for each in zip(*measured, strict=True))
+        print(f"{name}: {packets:.1f} packets a step, {speed:,.0f} steps for each CPU second, ratio {speed / base:.1f}")
 
 
 if __name__ == "__main__":
