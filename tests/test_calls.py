@@ -186,7 +186,7 @@ def test_check(tmp_path: Path, capsys: Capture) -> None:
     assert str(error.value) == line
 
 
-@pytest.mark.parametrize("what", ["tcp", "metrics", "studies", "figures"])
+@pytest.mark.parametrize("what", ["tcp", "metrics", "studies", "figures", "features", "actions", "rewards"])
 def test_list(what: str, capsys: Capture) -> None:
     """A list has the rows of `list`."""
     assert sojourn.list(what).rows(named=True) == json_of(capsys, "list", what)

@@ -13,6 +13,8 @@ from sojourn import api, catalogue, figures
 from sojourn.analysis.frames import NAMES
 from sojourn.cli.commands import COMMANDS, sojourn, status
 from sojourn.errors import RunFailed
+from sojourn.inventory.listing import KINDS
+from sojourn.scenario import agents
 from sojourn.study import library
 from sojourn.sweeps import schema
 
@@ -113,6 +115,9 @@ def test_list_names_metrics_once(capsys: Capture) -> None:
         ("queues", ["stochastic_fair", "blue"], {"sfb"}),
         ("figures", ["share"], {"share-by-group", "link-share-by-group", "line-share", "line-link-share"}),
         ("metrics", ["sojourn", "p99"], {"sojourn_p99_s"}),
+        ("features", ["rtt", "mean"], {"latency_ratio", "rtt_mean"}),
+        ("actions", ["queue"], {"probability"}),
+        ("rewards", ["fairness"], {"astraea"}),
     ],
 )
 def test_list_with_words(what: str, words: list[str], expected: set[str], capsys: Capture) -> None:
@@ -126,12 +131,26 @@ def test_list_with_words(what: str, words: list[str], expected: set[str], capsys
     assert expected <= names
 
 
-@pytest.mark.parametrize("what", ["tcp", "queues", "video", "studies", "suites", "profiles", "metrics", "figures"])
+@pytest.mark.parametrize("what", KINDS)
 def test_list_fits_the_terminal(what: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     """No line is wider than a terminal of 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
     assert status(["list", what]) == 0
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+
+
+def test_list_of_agents(capsys: Capture) -> None:
+    """Each feature, action and reward of agents is listed once, features with bounds and the others with defaults."""
+    listed = {}
+    for what in ("features", "actions", "rewards"):
+        assert status(["list", what, "--json"]) == 0
+        listed[what] = json.loads(capsys.readouterr().out)
+        assert [row["name"] for row in listed[what]] == [each["name"] for each in agents.registry()[what]]
+    (inflation,) = (row for row in listed["features"] if row["name"] == "latency_inflation")
+    # PCC-RL, src/common/sender_obs.py: the bounds of "latency inflation" are -1 and 10, its scale 1.
+    assert (inflation["unit"], inflation["least"], inflation["most"], inflation["scale"]) == ("s/s", -1, 10, 1)
+    (rate,) = (row for row in listed["actions"] if row["name"] == "rate_steps")
+    assert rate["parameters"] == ['least = "100 kbit/s"', 'most = "10 Gbit/s"', "steps = *1 /2 /1.1 *1.1 *2"]
 
 
 def test_store_continues(scenario_file: ScenarioFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

@@ -15,7 +15,6 @@ from sojourn.figures import Family
 from sojourn.metrics import METRICS, Metric, Scope
 from sojourn.metrics.metric import MILLISECONDS
 from sojourn.scenario import agents
-from sojourn.units import RATE
 
 #: What a metric is of, by its scope.
 _OF = {
@@ -139,15 +138,15 @@ def _entries(kind: str) -> list[dict[str, Any]]:
 
 
 def _named(each: dict[str, Any], what: str) -> list[str]:
-    parameters = (f"`{parameter['name']}` = {_default(parameter)}: {parameter['doc']}" for parameter in each["parameters"])
-    return [f"`{each['name']}`", each["of"], each[what].replace("|", "\\|").replace("*", "\\*"), "; ".join(parameters)]
+    parameters = (
+        f"`{parameter['name']}` = {_escaped(agents.default_of(parameter))}: {parameter['doc']}"
+        for parameter in each["parameters"]
+    )
+    return [f"`{each['name']}`", each["of"], _escaped(each[what]), "; ".join(parameters)]
 
 
-def _default(parameter: dict[str, Any]) -> str:
-    default = parameter["default"]
-    if parameter["kind"] == "rate":
-        return f'"{RATE.format(default)}"'
-    return " ".join(default).replace("*", "\\*") if isinstance(default, list) else f"{default:g}"
+def _escaped(words: str) -> str:
+    return words.replace("|", "\\|").replace("*", "\\*")
 
 
 def _terms() -> str:

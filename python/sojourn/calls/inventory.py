@@ -14,10 +14,11 @@ from sojourn.table import to_frame
 
 
 def list(what: str, *words: str) -> pl.DataFrame:  # noqa: A001, as sojourn.list it shadows nothing
-    """All that there is of a kind: tcp, queues, video, studies, suites, profiles, metrics or figures; a row each.
+    """All that there is of a kind: tcp, queues, studies and so on; a row each.
 
     Args:
-        what: the kind.
+        what: ``tcp``, ``queues``, ``video``, ``studies``, ``suites``, ``profiles``, ``metrics``, ``figures``, or of agents
+            ``features``, ``actions`` or ``rewards``.
         words: only what has all of them in its name or in what is told of it.
 
     Raises:

@@ -1,4 +1,4 @@
-"""``sojourn list``: the algorithms, rules of video, profiles, studies, suites, metrics and figures."""
+"""``sojourn list``: algorithms, rules of video, profiles, studies, suites, metrics, figures, and what agents see and set."""
 
 import click
 
@@ -13,6 +13,8 @@ from sojourn.inventory.listing import KINDS
 @form_options
 def command(what: str, words: tuple[str, ...], form: Form) -> None:
     """List congestion controls (tcp), queues, rules of video, studies, suites, profiles, metrics or figures.
+
+    Of agents, which learn, it lists the features that they see, their actions and their rewards.
 
     With WORDs only those that have all of them in their name or in what is told of them, such as "sojourn list figures queue".
     """

@@ -1,17 +1,17 @@
-"""Lists of what there is: algorithms, rules of video, profiles, studies, suites, metrics and figures."""
+"""Lists of what there is: algorithms, video rules, profiles, studies, suites, metrics, figures, and what agents see and set."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sojourn.errors import InputError
-from sojourn.table import Row, Table, label, number, text
+from sojourn.table import Column, Row, Table, label, number, text
 
 if TYPE_CHECKING:
     from sojourn.figures import Figure
 
 #: What can be listed.
-KINDS = ("tcp", "queues", "video", "studies", "suites", "profiles", "metrics", "figures")
+KINDS = ("tcp", "queues", "video", "studies", "suites", "profiles", "metrics", "figures", "features", "actions", "rewards")
 
 
 def listed(what: str, words: Sequence[str] = ()) -> Table:
@@ -20,7 +20,10 @@ def listed(what: str, words: Sequence[str] = ()) -> Table:
     Raises:
         InputError: nothing has them.
     """
-    tables = {"studies": _studies, "suites": _suites, "profiles": _profiles, "metrics": _metrics, "figures": _figures}
+    tables = {
+        **{"studies": _studies, "suites": _suites, "profiles": _profiles, "metrics": _metrics, "figures": _figures},
+        **{"features": _features, "actions": _actions, "rewards": _rewards},
+    }
     (table,) = _with_words([tables[what]() if what in tables else _algorithms(what)], words, what)
     return table
 
@@ -122,6 +125,62 @@ def figures_by_kind(words: Sequence[str] = ()) -> list[Table]:
         Table("figures_of_metrics", title, by_metric, list(of_metrics.values()), most_rows=None),
     ]
     return _with_words(tables, words, "figures")
+
+
+def _features() -> Table:
+    """What agents may see (``docs/learning.md``)."""
+    from sojourn.scenario import agents
+
+    rows = [
+        {
+            **{name: each[name] for name in ("name", "of", "unit", "least", "most", "scale")},
+            **{"definition": each["meaning"], "tcp_info": each["tcp_info"]},
+        }
+        for each in agents.registry()["features"]
+    ]
+    columns = [
+        *_named_of_agents(),
+        label("unit", keep=True),
+        number("least", show=_short, rank=1),
+        number("most", show=_short, rank=1),
+        number("scale", show=_short, rank=1),
+        text("definition", keep=True),
+        text("tcp_info", "shown by tcp_info", rank=2),
+    ]
+    return Table("features", "Features that agents see", columns, rows)
+
+
+def _actions() -> Table:
+    return _of_agents("actions", "Actions of agents", "meaning", "what it sets")
+
+
+def _rewards() -> Table:
+    return _of_agents("rewards", "Rewards of agents", "formula", "formula")
+
+
+def _of_agents(what: str, title: str, told: str, heading: str) -> Table:
+    """Actions or rewards, which have parameters, and what is told of each."""
+    from sojourn.scenario import agents
+
+    rows = [
+        {
+            **{name: each[name] for name in ("name", "of", told)},
+            **{"parameters": [f"{one['name']} = {agents.default_of(one)}" for one in each["parameters"]]},
+            **{"source": each["source"]},
+        }
+        for each in agents.registry()[what]
+    ]
+    columns = [*_named_of_agents(), text(told, heading, keep=True), text("parameters", rank=1), text("source", rank=2)]
+    return Table(what, title, columns, rows)
+
+
+def _named_of_agents() -> list[Column]:
+    """What something of agents is called, and whether it is of a flow or of a queue."""
+    return [label("name", keep=True), label("of", keep=True)]
+
+
+def _short(value: float) -> str:
+    return f"{value:g}"
 
 
 def _algorithms(what: str) -> Table:

@@ -72,6 +72,14 @@ def registry() -> Json:
     return listed
 
 
+def default_of(parameter: Json) -> str:
+    """The default of a parameter of an action or a reward, as a scenario has it."""
+    default = parameter["default"]
+    if parameter["kind"] == "rate":
+        return f'"{RATE.format(default)}"'
+    return " ".join(default) if isinstance(default, list) else f"{default:g}"
+
+
 @cache
 def _version() -> str:
     """The digest of what carries agents out besides the engine: it is part of the keys of their runs."""
