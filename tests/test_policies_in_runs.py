@@ -1,6 +1,7 @@
 """Policies that decide in runs: the same as an environment with the same actions, and named where they are wrong."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,11 @@ from sojourn import _engine, api, backends, scenario, specification
 from sojourn.backends.result import RunResult
 from sojourn.cli import commands
 from sojourn.errors import InputError
+from sojourn.plugins.declared import MOST_SHOWN, SAMPLES
 from sojourn.policies import Layer, Policy, write
 from sojourn.scenario import agents
+from sojourn.units import PICOSECONDS
+from sojourn.watch.recent import Recent
 
 SCENARIO = """
 name = "a policy"
@@ -113,12 +117,50 @@ def test_wrong_policies(tmp_path: Path, tcp: str, complaint: str) -> None:
 
 
 def test_a_policy_is_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`describe` says what a policy was trained with, and its layers."""
+    """`describe` says what a policy was trained with, its layers, what it decides for and what it tells of itself."""
     write(STEPS, tmp_path / "mine.json")
     assert commands.status(["describe", str(tmp_path / "mine.json"), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert {row["name"]: row["value"] for row in said["agent"]}["interval"] == "1 rtt"
     assert said["layers"] == [{"layer": 0, "inputs": 4, "outputs": 5, "function": "identity"}]
+    assert said["entries"][0]["kind"] == "congestion control"
+    assert "set_window" in [row["name"] for row in said["state"]]
+    write(Policy([Layer([[0.0]], [0.1])], {"observe": ["queue_delay"], "history": 1}), tmp_path / "queue.json")
+    assert commands.status(["describe", str(tmp_path / "queue.json"), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["entries"][0]["kind"] == "queue discipline"
+    assert "set_probability" in [row["name"] for row in said["state"]]
+
+
+def test_a_policy_tells_its_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Samples of a flow have what its policy does, by the names of the registry; watching shows it with units."""
+    write(STEPS, tmp_path / "mine.json")
+    data = tomllib.loads(SCENARIO.replace("TCP", '{ policy = "mine.json", reward = "pcc" }'))
+    data["probe"]["flow_state"] = True
+    monkeypatch.chdir(tmp_path)
+    told = sojourn.run(data).series.filter(kind="flow", which="0")
+    own = {name: told.filter(measure=name)["value"] for name in ("questions", "action", "set_window", "reward")}
+    assert all(values.len() > 40 for values in own.values())
+    # It is asked each round trip: of at least 30 ms, and of at most that and 60 packets in the queue, 36 ms.
+    assert 3 / 0.066 - 10 < max(own["questions"].to_list()) < 3 / 0.03
+    assert set(own["action"]) <= {0.0, 1.0, 2.0, 3.0, 4.0}
+    # A window that an action set is the flow's until the next, but for what a timeout takes from it until it has grown back.
+    windows = told.filter(measure="cwnd")
+    both = told.filter(measure="set_window").join(windows, on="time")
+    assert (both["value_right"] <= both["value"]).all()
+    assert (both["value_right"] == both["value"]).any()
+    specified = specification.specify(scenario.from_data(data, "here.toml", tmp_path), 1)
+    recent = Recent(specified, lately=1)
+    recent.add(next(backends.stepping("simulator").step(specified).moments(PICOSECONDS)))
+    assert re.fullmatch(r"questions \d+, action \d, set_window [\d.]+ kB, reward .*", recent.states()["flow 0 mine.json"])
+
+
+def test_names_of_states() -> None:
+    """No value that an agent tells is called as one of Sojourn's own samples, and an agent has no more than a file may show."""
+    for of in ("flow", "queue"):
+        names = [value["name"] for value in agents.registry()["state"][of]]
+        assert len(set(names)) == len(names) <= MOST_SHOWN
+        assert not set(names) & SAMPLES
 
 
 @pytest.mark.parametrize("kind", ["tcp", "queue"])

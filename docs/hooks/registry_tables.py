@@ -132,6 +132,15 @@ def _rewards() -> str:
     return table(("reward", "of", "formula", "parameters", "source"), rows)
 
 
+def _state_of_agents() -> str:
+    rows = (
+        [f"`{each['name']}`", of, each["unit"], each["doc"]]
+        for of, listed in agents.registry()["state"].items()
+        for each in listed
+    )
+    return table(("value", "of", "unit", "definition"), rows)
+
+
 def _entries(kind: str) -> list[dict[str, Any]]:
     listed: list[dict[str, Any]] = agents.registry()[kind]
     return listed
@@ -169,5 +178,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "actions": _actions,
     "rewards": _rewards,
     "terms": _terms,
+    "state of agents": _state_of_agents,
     **{f"figures, {family.lower()}": _figures(family) for family in Family},
 }

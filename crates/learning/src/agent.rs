@@ -6,6 +6,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use sojourn_engine::inner::Tell;
 use sojourn_engine::random::Random;
 use sojourn_engine::tcp::congestion::{
     Algorithm, CongestionControl, CongestionEvent, Delivery, Hook, Needs, PluginControl, Told,
@@ -18,6 +19,7 @@ use crate::decider::Decider;
 use crate::feature::{Feature, FlowSeen, Seen};
 use crate::observer::{Measured, Observer};
 use crate::reward::Reward;
+use crate::shown::Shown;
 use crate::specification::{AgentSpecification, Interval};
 
 /// What counts as a round-trip time before there is a sample: RFC 6298 section 2, the first timeout.
@@ -102,7 +104,11 @@ pub struct Questions {
     decider: Option<Box<dyn Decider>>,
     /// When it is asked next; none before it can be, and while acknowledgements are counted.
     pub due: Option<Time>,
-    pub answers: Vec<f64>,
+    answers: Vec<f64>,
+    /// How many have been closed.
+    closed: u64,
+    /// What is told of them.
+    pub shown: Shown,
     /// Features of the latest intervals, the oldest first.
     history: Vec<f32>,
     /// The latest interval, and the one before.
@@ -114,8 +120,8 @@ impl Questions {
     /// `row` is what features are before anything happened.
     pub fn new(kind: Arc<Kind>, decider: Option<Box<dyn Decider>>, row: &[f32]) -> Questions {
         let history = row.repeat(kind.history);
-        let (latest, before) = Default::default();
-        Questions { kind, decider, due: None, answers: Vec::new(), history, latest, before }
+        let (latest, before, shown) = Default::default();
+        Questions { kind, decider, due: None, answers: Vec::new(), closed: 0, shown, history, latest, before }
     }
 
     /// Takes the interval that has ended.
@@ -124,6 +130,17 @@ impl Questions {
         let end = self.history.len() - row.len();
         self.history[end..].copy_from_slice(row);
         self.before = std::mem::replace(&mut self.latest, measured);
+        self.closed += 1;
+    }
+
+    /// The answers that have not taken effect, which they do now.
+    pub fn take_effect(&mut self) -> Vec<f64> {
+        if self.shown.questions < self.closed {
+            self.shown.questions = self.closed;
+            self.shown.reward = self.kind.reward.as_ref().and_then(|reward| reward.of_own(&self.latest));
+        }
+        self.shown.action = self.answers.last().copied().or(self.shown.action);
+        std::mem::take(&mut self.answers)
     }
 
     /// Has the question answered, unless an environment does. What a policy wants beyond the bounds is the nearest that is allowed; what
@@ -321,15 +338,13 @@ impl Agent {
     /// The answers take effect, after what the built-in congestion control did. An agent that alone sets the window returns after a
     /// timeout to what it set, by as much as is delivered.
     fn act(&mut self, window: &mut Window, delivery: &Delivery) {
-        for position in 0..self.questions.answers.len() {
-            let answer = self.questions.answers[position];
-            match self.kind().action.target {
+        for answer in self.questions.take_effect() {
+            self.questions.shown.set = Some(match self.kind().action.target {
                 Target::Window => self.set_window(window, answer),
                 Target::Rate => self.set_rate(window, answer),
                 Target::Probability => unreachable!("flows have no such action"),
-            }
+            });
         }
-        self.questions.answers.clear();
         if self.leader.is_some() {
             return;
         }
@@ -346,12 +361,13 @@ impl Agent {
         }
     }
 
-    fn set_window(&mut self, window: &mut Window, answer: f64) {
+    /// Returns the window that it sets, in bytes.
+    fn set_window(&mut self, window: &mut Window, answer: f64) -> f64 {
         let mss = window.mss as f64;
         let current = if self.leader.is_some() { window.cwnd } else { self.window.unwrap_or(window.cwnd) };
         let changed = self.kind().action.apply(answer, current as f64 / mss);
         if changed == current as f64 / mss {
-            return;
+            return current as f64;
         }
         let bytes = (libm::round(changed * mss) as u64).max(window.mss);
         if self.leader.is_some() {
@@ -359,11 +375,12 @@ impl Agent {
         } else {
             (self.window, self.has_fallen) = (Some(bytes), false);
         }
+        bytes as f64
     }
 
     /// Without a rate of before, the action changes the one at which a window leaves in a round trip. Over a built-in congestion control
-    /// it changes the rate that this asks for now; what changes nothing leaves it to that.
-    fn set_rate(&mut self, window: &Window, answer: f64) {
+    /// it changes the rate that this asks for now; what changes nothing leaves it to that. Returns the rate that it sets.
+    fn set_rate(&mut self, window: &Window, answer: f64) -> f64 {
         let srtt = if self.observer.srtt > Duration::ZERO { self.observer.srtt } else { FIRST_ROUND_TRIP };
         if self.leader.is_some() {
             self.rate = None;
@@ -376,6 +393,7 @@ impl Agent {
         if self.leader.is_none() || changed != current {
             self.rate = Some(changed);
         }
+        changed
     }
 
     fn rate_of(&self, window: &Window, srtt: Duration) -> Option<u64> {
@@ -479,6 +497,13 @@ impl PluginControl for AgentControl {
     fn call(&self, hook: Hook, window: &mut Window, told: Told<'_>) -> Option<u64> {
         let agent = self.agent.as_ref()?;
         lock(agent).hear(hook, window, told)
+    }
+
+    fn tell_state(&self, tell: &mut Tell<'_>) {
+        if let Some(agent) = &self.agent {
+            let questions = &lock(agent).questions;
+            questions.shown.tell(questions.kind.action.target, tell);
+        }
     }
 
     fn complaint(&self, hook: &str, what: &str) -> String {

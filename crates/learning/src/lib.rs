@@ -17,6 +17,7 @@ pub mod policy;
 pub mod queue;
 pub mod queue_observer;
 pub mod reward;
+pub mod shown;
 pub mod sources;
 pub mod specification;
 
@@ -26,7 +27,7 @@ pub use environment::Environment;
 use serde_json::{Value, json};
 pub use specification::AgentSpecification;
 
-/// The features, actions and rewards that there are, and the raw terms of rewards.
+/// The features, actions and rewards that there are, the raw terms of rewards, and what agents tell of themselves.
 pub fn catalogue() -> Value {
     let terms: Vec<_> = observer::TERMS
         .iter()
@@ -36,6 +37,7 @@ pub fn catalogue() -> Value {
         "features": feature::catalogue(),
         "actions": action::catalogue(),
         "rewards": reward::catalogue(),
+        "state": shown::catalogue(),
         "terms": terms,
     })
 }

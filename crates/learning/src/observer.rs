@@ -152,6 +152,7 @@ impl Observer {
             gradient: self.gradient(),
             inflation: if seconds > 0.0 { self.increase() / seconds } else { 0.0 },
             base_rtt: self.base_rtt.map_or(0.0, Duration::seconds),
+            link_rate: 0.0,
         }
     }
 
@@ -222,6 +223,8 @@ pub struct Measured {
     pub inflation: f64,
     /// The least round-trip time of the connection so far, in seconds.
     pub base_rtt: f64,
+    /// Of a queue, the rate of its link in bits a second; zero of a flow.
+    pub link_rate: f64,
 }
 
 /// The names of the terms, in the order of [`Measured::terms`], their units and meanings.

@@ -3,10 +3,12 @@
 
 use std::sync::{Arc, Mutex};
 
+use sojourn_engine::inner::Tell;
 use sojourn_engine::queue::{PluginQueue, Seen as SeenPacket, Verdict, View};
 use sojourn_engine::time::{Duration, Time};
 use sojourn_engine::units::Rate;
 
+use crate::action::Target;
 use crate::agent::{Asks, Deciding, Kind, Questions, lock, next_multiple};
 use crate::decider::Decider;
 use crate::feature::{QueueSeen, Seen};
@@ -67,10 +69,10 @@ impl QueueAgent {
 
     fn arrive(&mut self, packet: &SeenPacket, view: &mut View<'_>) -> Verdict {
         self.ask(view.now);
-        for position in 0..self.questions.answers.len() {
-            self.probability = self.questions.kind.action.apply(self.questions.answers[position], self.probability);
+        for answer in self.questions.take_effect() {
+            self.probability = self.questions.kind.action.apply(answer, self.probability);
+            self.questions.shown.set = Some(self.probability);
         }
-        self.questions.answers.clear();
         let verdict =
             if self.probability > 0.0 && view.random.unit() < self.probability { Verdict::Mark } else { Verdict::Pass };
         self.observer.arrive(packet, verdict, view);
@@ -115,6 +117,10 @@ impl PluginQueue for AgentQueue {
 
     fn set_link_rate(&mut self, rate: Rate) {
         lock(&self.0).observer.rate = rate.0 as f64;
+    }
+
+    fn tell_state(&self, tell: &mut Tell<'_>) {
+        lock(&self.0).questions.shown.tell(Target::Probability, tell);
     }
 
     fn complaint(&self, hook: &str, what: &str) -> String {

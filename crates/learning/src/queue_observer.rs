@@ -39,6 +39,7 @@ impl QueueObserver {
             rtt: if self.departures > 0 { self.sojourn.seconds() / self.departures as f64 } else { 0.0 },
             loss: share(self.dropped, self.arrivals),
             marks: share(self.marked, self.arrivals),
+            link_rate: self.rate,
             ..Measured::default()
         }
     }

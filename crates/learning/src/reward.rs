@@ -21,7 +21,16 @@ struct About {
     formula: &'static str,
     source: &'static str,
     parameters: &'static [(&'static str, f64, &'static str)],
-    value: fn(&Around<'_>, &[f64]) -> f64,
+    value: Worth,
+}
+
+/// How a reward is computed, with its parameters.
+#[derive(Debug)]
+enum Worth {
+    /// From the agent's own interval.
+    Own(fn(&Measured, &[f64]) -> f64),
+    /// From what is around it, too.
+    Around(fn(&Around<'_>, &[f64]) -> f64),
 }
 
 /// An interval, and what else rewards are computed from.
@@ -68,7 +77,7 @@ const REWARDS: &[About] = &[
             ("c", 2000.0, "weight of loss"),
             ("scale", 0.001, "scale of all"),
         ],
-        value: |&Around { own, .. }, p| (p[0] * own.throughput / PACKET - p[1] * own.rtt - p[2] * own.loss) * p[3],
+        value: Worth::Own(|own, p| (p[0] * own.throughput / PACKET - p[1] * own.rtt - p[2] * own.loss) * p[3]),
     },
     About {
         of: Of::Flow,
@@ -82,10 +91,10 @@ const REWARDS: &[About] = &[
             ("b", 900.0, "weight of the RTT gradient"),
             ("c", 11.35, "weight of loss"),
         ],
-        value: |&Around { own, .. }, p| {
+        value: Worth::Own(|own, p| {
             let rate = own.send_rate / MEGABIT;
             libm::pow(rate, p[0]) - p[1] * rate * own.gradient - p[2] * rate * own.loss
-        },
+        }),
     },
     About {
         of: Of::Flow,
@@ -97,7 +106,7 @@ const REWARDS: &[About] = &[
             ("zeta", 5.0, "weight of loss"),
             ("beta", 1.25, "RTT up to which delay counts as none, in base RTTs"),
         ],
-        value: |&Around { own, .. }, p| {
+        value: Worth::Own(|own, p| {
             let lost = own.throughput * own.loss / (1.0 - own.loss).max(f64::MIN_POSITIVE);
             let lost = if own.loss < 1.0 { lost } else { own.send_rate };
             let rtt = rtt_of(own);
@@ -105,7 +114,7 @@ const REWARDS: &[About] = &[
                 return 0.0;
             }
             (own.throughput - p[0] * lost) / own.greatest_rate * (p[1] * own.base_rtt / rtt).min(1.0)
-        },
+        }),
     },
     About {
         of: Of::Flow,
@@ -114,10 +123,10 @@ const REWARDS: &[About] = &[
         source: "Arun and Balakrishnan, NSDI 2018, section 1, U = log lambda - delta log d, where d leaves out the propagation \
                  delay; delta: section 2.2",
         parameters: &[("delta", 0.5, "weight of delay")],
-        value: |&Around { own, .. }, p| {
+        value: Worth::Own(|own, p| {
             let rtt = rtt_of(own).max(1e-6);
             libm::log((own.throughput / MEGABIT).max(1e-3)) - p[0] * libm::log(1e3 * rtt)
-        },
+        }),
     },
     About {
         of: Of::Flow,
@@ -135,7 +144,7 @@ const REWARDS: &[About] = &[
             ("d", 0.2, "weight of unfairness"),
             ("e", 0.1, "weight of instability"),
         ],
-        value: |&Around { own, before, all, capacity }, p| {
+        value: Worth::Around(|&Around { own, before, all, capacity }, p| {
             let rates: Vec<f64> = all.iter().map(|each| each.throughput).collect();
             let (mean, deviation) = spread(&rates);
             let count = all.len() as f64;
@@ -147,7 +156,7 @@ const REWARDS: &[About] = &[
             let is_known = before.seconds > 0.0 && both > 0.0;
             let unstable = if is_known { (own.throughput - before.throughput).abs() / both } else { 0.0 };
             p[0] * mean * count / capacity - p[1] * late - p[2] * lost - p[3] * unfair - p[4] * unstable
-        },
+        }),
     },
     About {
         of: Of::Queue,
@@ -160,9 +169,11 @@ const REWARDS: &[About] = &[
             ("c", 1.0, "weight of loss"),
             ("target", 0.015, "sojourn time that costs b"),
         ],
-        value: |&Around { own, capacity, .. }, p| {
-            p[0] * own.throughput / capacity - p[1] * own.rtt / p[3] - p[2] * own.loss
-        },
+        value: Worth::Own(|own, p| {
+            // A link that stands still for a while has a rate of zero.
+            let used = if own.link_rate > 0.0 { own.throughput / own.link_rate } else { 0.0 };
+            p[0] * used - p[1] * own.rtt / p[3] - p[2] * own.loss
+        }),
     },
 ];
 
@@ -194,7 +205,18 @@ impl Reward {
 
     /// What an interval was worth.
     pub fn value(&self, around: &Around<'_>) -> f64 {
-        (self.about.value)(around, &self.parameters)
+        match self.about.value {
+            Worth::Own(value) => value(around.own, &self.parameters),
+            Worth::Around(value) => value(around, &self.parameters),
+        }
+    }
+
+    /// The same from the agent's own interval; none if that is not enough.
+    pub fn of_own(&self, own: &Measured) -> Option<f64> {
+        match self.about.value {
+            Worth::Own(value) => Some(value(own, &self.parameters)),
+            Worth::Around(_) => None,
+        }
     }
 }
 

@@ -9,7 +9,7 @@ macro_rules! sources {
 
 sources! {
     "action.rs" "agent.rs" "agents.rs" "crew.rs" "decider.rs" "environment.rs" "feature.rs" "lib.rs" "observer.rs" "policy/layer.rs" "policy/mod.rs"
-    "queue.rs" "queue_observer.rs" "reward.rs" "sources.rs" "specification.rs"
+    "queue.rs" "queue_observer.rs" "reward.rs" "shown.rs" "sources.rs" "specification.rs"
 }
 
 #[cfg(test)]

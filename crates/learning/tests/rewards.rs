@@ -17,6 +17,7 @@ fn interval() -> Measured {
         greatest_rate: 10e6,
         loss: 0.01,
         gradient: 0.002,
+        link_rate: 10e6,
         ..Measured::default()
     }
 }
@@ -54,6 +55,29 @@ fn fairness() {
     // The sum is 6 and the standard deviation 1 Mbit/s; the agent's own throughput was 7 Mbit/s before.
     assert_near(found, 0.6 - 0.2 * 0.6 - 0.01 - 0.2 / 6.0 - 0.1 * 3.0 / 11.0);
     assert_near(worth("astraea", Of::Flow, &fair), 0.8 - 0.2 * 0.6 - 0.01 - 0.1 * 3.0 / 11.0);
+}
+
+/// A reward that the agent's own interval gives is the same with others around it, and one that they change is none of its own.
+#[test]
+fn own_rewards() {
+    let others = [interval(), Measured { throughput: 1e6, loss: 0.1, rtt: 0.09, ..interval() }];
+    for (name, of) in
+        [("pcc", Of::Flow), ("vivace", Of::Flow), ("orca", Of::Flow), ("copa", Of::Flow), ("aqm", Of::Queue)]
+    {
+        let named = NamedSpecification { name: name.to_owned(), parameters: json!({}) };
+        let own = Reward::of(&named, of).unwrap().of_own(&interval());
+        assert_eq!(own, Some(worth(name, of, &others)), "{name}");
+    }
+    assert_ne!(worth("astraea", Of::Flow, &others), worth("astraea", Of::Flow, &others[..1]));
+    let named = NamedSpecification { name: "astraea".to_owned(), parameters: json!({}) };
+    assert_eq!(Reward::of(&named, Of::Flow).unwrap().of_own(&interval()), None);
+}
+
+/// Of a link that stands still, the queue's reward is a number.
+#[test]
+fn a_link_that_stands_still() {
+    let still = Measured { throughput: 0.0, link_rate: 0.0, ..interval() };
+    assert_near(worth("aqm", Of::Queue, &[still]), -0.1 * 0.04 / 0.015 - 0.01);
 }
 
 /// A reward of flows is none of a queue's, and the complaint says what there is.

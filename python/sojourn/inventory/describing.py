@@ -75,8 +75,9 @@ def _own(path: Path) -> list[Description]:
 
 
 def _policy(path: Path) -> Description:
-    """What a policy was trained with, and its layers."""
+    """What a policy was trained with, its layers, and what it tells of itself."""
     from sojourn import policies
+    from sojourn.scenario import agents
 
     try:
         policy = policies.read(path)
@@ -93,12 +94,13 @@ def _policy(path: Path) -> Description:
         for place, layer in enumerate(policy.layers)
     ]
     columns = [number("layer", keep=True), number("inputs", keep=True), number("outputs", keep=True), text("function", keep=True)]
-    tables = [Table("layers", "Layers", columns, layers)]
+    of = agents.decides_for(policy.agent)
+    tables = [Table("layers", "Layers", columns, layers), _state(agents.algorithm(path.name, of).state)]
     if trained:
         tables.insert(
             0, Table("agent", "What it was trained with", [label("name", keep=True), text("value", keep=True)], trained)
         )
-    return _row(path.name, "policy", "congestion control"), tables
+    return _row(path.name, "policy", {"flow": "congestion control", "queue": "queue discipline"}[of]), tables
 
 
 def _row(name: str, title: str, kind: str, source: str = "", **more: object) -> Row:

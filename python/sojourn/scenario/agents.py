@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sojourn import _engine, catalogue, names, policies
+from sojourn.catalogue import Algorithm, StateValue
 from sojourn.errors import within
 from sojourn.plugins.source import AGENT, Source
 from sojourn.policies import Policy
@@ -67,9 +68,24 @@ class Agent(Source):
 
 @cache
 def registry() -> Json:
-    """The features, actions, rewards and raw terms that there are."""
+    """The features, actions, rewards and raw terms that there are, and what agents tell of themselves."""
     listed: Json = json.loads(_engine.learning_catalogue())
     return listed
+
+
+def algorithm(file: str, of: Of) -> Algorithm:
+    """An agent of a flow or a queue as an entry of the catalogue."""
+    state = tuple(map(StateValue.of, registry()["state"][of]))
+    return Algorithm(name=file, title="a controller that learns", class_="own", state=state)
+
+
+def decides_for(keys: Mapping[str, object]) -> Of:
+    """What an agent with these keys decides for: a queue if they name something that only queues have."""
+    action = keys.get("action")
+    observed = keys.get("observe")
+    named = [action.get("name") if isinstance(action, Mapping) else action, *(observed if isinstance(observed, list) else [])]
+    of_queues = [each["name"] for what in ("actions", "features") for each in registry()[what] if each["of"] == "queue"]
+    return "queue" if any(name in of_queues for name in named) else "flow"
 
 
 def default_of(parameter: Json) -> str:

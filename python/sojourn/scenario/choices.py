@@ -234,14 +234,14 @@ class StackChoice(Choice):
 def control_of(plugin: Source) -> Algorithm:
     """The congestion control of a plugin."""
     if plugin.language == source.AGENT:
-        return Algorithm(name=plugin.file, title="a controller that learns", class_="own")
+        return agents.algorithm(plugin.file, "flow")
     return _declared(plugin, "control")
 
 
 def queue_of(plugin: Source) -> Algorithm:
     """The queue discipline of a plugin."""
     if plugin.language == source.AGENT:
-        return Algorithm(name=plugin.file, title="a controller that learns", class_="own")
+        return agents.algorithm(plugin.file, "queue")
     if plugin.language != source.LINUX:
         return _declared(plugin, "queue")
     # Only a kernel that was built with it runs it, so it is not loaded.
@@ -252,7 +252,7 @@ def queue_of(plugin: Source) -> Algorithm:
 
 def _agent_tables(of: str, common: Mapping[str, Any]) -> list[JsonSchemaValue]:
     """The tables of an agent of a flow or a queue, by who decides for it."""
-    registry = {key: [each for each in listed if each.get("of") == of] for key, listed in agents.registry().items()}
+    registry = {key: [each for each in agents.registry()[key] if each["of"] == of] for key in ("features", "actions", "rewards")}
     named = {
         key: {
             "description": f"{title}, by name or with its parameters.",

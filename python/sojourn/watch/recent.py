@@ -9,9 +9,10 @@ import polars as pl
 
 from sojourn import catalogue
 from sojourn.backends.backend import Moment
-from sojourn.catalogue import StateValue
+from sojourn.catalogue import Algorithm, StateValue
 from sojourn.plugins.declared import declared
-from sojourn.plugins.source import of_json
+from sojourn.plugins.source import AGENT, of_json
+from sojourn.scenario import agents
 from sojourn.specification import RunSpecification, link_name
 
 #: How many moments the history holds.
@@ -149,8 +150,7 @@ def _told(run: RunSpecification) -> dict[tuple[str, str], Teller]:
     disciplines = {entry.name: {value.name: value for value in entry.state} for entry in known.queues}
     if any(run["probe"].get(state) for state in ("queue_state", "flow_state")):
         for plugin in run.get("plugins", ()):
-            own = declared(of_json(plugin))
-            for entries, entry in ((controls, own.control), (disciplines, own.queue)):
+            for entries, entry in zip((controls, disciplines), _own(plugin), strict=True):
                 if entry is not None:
                     entries[entry.name] = {value.name: value for value in entry.state}
     tellers: dict[tuple[str, str], Teller] = {}
@@ -161,6 +161,14 @@ def _told(run: RunSpecification) -> dict[tuple[str, str], Teller]:
     for flow, _, algorithm in described(run).iter_rows():
         tellers["flow", str(flow)] = (f"flow {flow} {algorithm}", controls.get(algorithm, {}))
     return tellers
+
+
+def _own(plugin: Mapping[str, Any]) -> tuple[Algorithm | None, Algorithm | None]:
+    """The congestion control and the discipline that a plugin of a run is."""
+    if plugin["language"] == AGENT:
+        return agents.algorithm(plugin["file"], "flow"), agents.algorithm(plugin["file"], "queue")
+    own = declared(of_json(dict(plugin)))
+    return own.control, own.queue
 
 
 def by_group(flows: pl.DataFrame) -> pl.DataFrame:
