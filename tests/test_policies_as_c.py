@@ -99,13 +99,18 @@ def test_options_of_runs_are_refused(option: list[str], tmp_path: Path, capsys: 
 @pytest.mark.parametrize(
     ("agent", "out", "said"),
     [
-        ({"over": "cubic", "observe": FEW, "history": 1}, "mine.c", "over: in C a congestion control is not over a built-in one"),
+        (
+            {"over": "cubic", "observe": FEW, "history": 1},
+            "mine.c",
+            "over: a file in C sets the window alone and cannot be over cubic; train without it to export",
+        ),
+        ({"observe": ["queue_delay"], "history": 4}, "mine.c", "decides in a queue; only congestion controls are written as C"),
         ({"observe": FEW, "history": 1}, "mine.cc", "mine.cc: must end in .c"),
         ({"observe": FEW, "history": 2}, "mine.c", "mine.json"),
     ],
 )
 def test_what_cannot_be_exported(agent: dict[str, Any], out: str, said: str, tmp_path: Path, capsys: Capture) -> None:
-    """A policy over a built-in control, a file of another ending, or a network of another shape: one line, exit status 2."""
+    """A policy over a built-in control or in a queue, another ending, or a network of another shape: one line, exit status 2."""
     policies.write(Policy([Layer([[1.0] * 4], [0.0])], agent), tmp_path / "mine.json")
 
     assert status(["export", str(tmp_path / "mine.json"), "--format", "c", "--out", str(tmp_path / out)]) == 2

@@ -4,6 +4,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from sojourn import policies
 from sojourn.errors import InputError, check_out, within
 from sojourn.scenario import agents
 from sojourn.units import PICOSECONDS
@@ -68,6 +69,8 @@ def write_c(policy: Path, out: Path) -> None:
     if out.suffix != ".c":
         raise InputError(f"--out {out}: must end in .c")
     with within(str(policy), InputError):
+        if agents.decides_for(policies.read(policy).agent) == "queue":
+            raise ValueError("decides in a queue; only congestion controls are written as C")
         text = as_c(agents.read({"policy": policy.name}, policy.parent), out.name)
     try:
         out.write_text(text, encoding="utf-8")
@@ -79,7 +82,9 @@ def as_c(agent: agents.Agent, file: str) -> str:
     """The agent of a policy as C, in a file of this name."""
     keys = agent.agent
     if keys["over"] is not None:
-        raise ValueError("over: in C a congestion control is not over a built-in one; only the simulator has such agents")
+        raise ValueError(
+            f"over: a file in C sets the window alone and cannot be over {keys['over']['name']}; train without it to export"
+        )
     known = {feature["name"]: feature for feature in agents.registry()["features"]}
     action = keys["action"]
     is_paced = action["name"].startswith("rate")
