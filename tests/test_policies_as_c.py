@@ -24,6 +24,12 @@ MADE_FOR: dict[str, dict[str, Any]] = {
     "round trips": {"interval": "1 rtt", "observe": list(FEATURES), "history": 3, "action": "window_factor"},
     "time": {"interval": "30 ms", "observe": list(FEATURES), "history": 2, "action": "rate_factor"},
     "acknowledgements": {"interval": "10 acks", "observe": FEW, "history": 1, "action": "window_steps"},
+    "an acknowledgement": {
+        "interval": "1 ack",
+        "observe": [*FEW, "cwnd", "acknowledged"],
+        "history": 2,
+        "action": "window_delta",
+    },
     "tcp_info": {"interval": "0.5 rtt", "observe": ["srtt", "cwnd"], "history": 2, "action": "rate_steps", "only_tcp_info": True},
     "delta": {"interval": "20 ms", "observe": FEW, "history": 4, "action": {"name": "window_delta", "scale": 0.5}},
     "rate delta": {"interval": "20 ms", "observe": FEW, "history": 4, "action": "rate_delta"},

@@ -2,7 +2,7 @@
 //!
 //! One rule of time holds for whoever decides. A question falls due at a time T that is known when the one before is answered. What
 //! hooks saw before T is its interval: the question is closed before the first hook of the flow at T or later, or by an environment that
-//! has carried out all that happens before T. The action takes effect at the flow's first acknowledgement at T or later.
+//! has carried out all that happens before T. Where acknowledgements are counted, the interval ends with the last of them. The action takes effect at the flow's first acknowledgement at T or later.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -25,7 +25,8 @@ use crate::specification::{AgentSpecification, Interval};
 /// What counts as a round-trip time before there is a sample: RFC 6298 section 2, the first timeout.
 const FIRST_ROUND_TRIP: Duration = Duration::from_seconds(1);
 
-/// A question after so many acknowledgements falls due at the next multiple of this, so that it is due at a time.
+/// A question after so many acknowledgements falls due at the next multiple of this, so that it is due at a time. Its interval ends
+/// with the last of them.
 pub const ACKNOWLEDGEMENT_GRID: Duration = Duration::from_microseconds(10);
 
 /// What windows hold of a round trip at the paced rate: the gain of BBR (draft-cardwell-iccrg-bbr-congestion-control-02, section 2.7).
@@ -226,10 +227,12 @@ impl Asks for Agent {
     }
 
     fn close(&mut self, now: Time) {
-        let measured = self.observer.measure(now);
-        let row = self.row(now, &measured);
-        self.observer.begin(now, &measured);
-        self.questions.push(&row, measured);
+        if let Interval::Acknowledgements(_) = self.kind().interval
+            && self.questions.due.take().is_some()
+        {
+            return;
+        }
+        self.end_interval(now);
         self.questions.due = match self.questions.kind.interval {
             Interval::Time(interval) => Some(now + interval),
             Interval::RoundTrips(round_trips) => Some(now + self.round_trips(round_trips)),
@@ -250,6 +253,13 @@ impl Agent {
 
     fn kind(&self) -> &Kind {
         &self.questions.kind
+    }
+
+    fn end_interval(&mut self, now: Time) {
+        let measured = self.observer.measure(now);
+        let row = self.row(now, &measured);
+        self.observer.begin(now, &measured);
+        self.questions.push(&row, measured);
     }
 
     fn row(&self, now: Time, measured: &Measured) -> Vec<f32> {
@@ -307,6 +317,8 @@ impl Agent {
                     && self.due().is_none()
                     && self.observer.acknowledgements >= count
                 {
+                    self.observer.window = *window;
+                    self.end_interval(delivery.now);
                     self.questions.due = Some(next_multiple(ACKNOWLEDGEMENT_GRID, delivery.now));
                 }
             }

@@ -208,6 +208,26 @@ fn an_episode_is_a_scripted_run() {
     }
 }
 
+/// An interval of ten acknowledgements has ten, and is as long as they took, also where more of them arrive before its question falls
+/// due: at 10 Gbit/s two segments take 2.4 µs.
+#[test]
+fn intervals_of_acknowledgements() {
+    let mut asking = agent(&json!({"acknowledgements": 10}), "window_factor", &Value::Null);
+    (asking["observe"], asking["history"]) = (json!(["acknowledged", "interval", "in_recovery"]), json!(1));
+    let mut run = three_flows(asking);
+    for link in run["links"].as_array_mut().unwrap() {
+        link["rate"] = json!(10_000_000_000u64);
+    }
+    (run["duration"], run["warm_up"]) = (json!(1000 * MS), json!(0));
+    let (_, _, seen) = episode_of(&run, 3, || 0.4);
+    let steady: Vec<_> = seen[0].iter().skip(20).filter(|row| row[2] == 0.0).collect();
+    assert!(steady.len() > 500, "{}", steady.len());
+    // The scale of `acknowledged` is 100 segments, that of `interval` 0.1 s. A receiver acknowledges every second segment.
+    assert!(steady.iter().all(|row| row[0] <= 0.2), "{steady:?}");
+    let on_grid = |row: &&&Vec<f32>| (f64::from(row[1]) * 1e4).fract() < 1e-3;
+    assert!(steady.iter().filter(on_grid).count() < steady.len() / 10);
+}
+
 /// The same episode twice is the same to the last digit.
 #[test]
 fn an_episode_can_be_repeated() {

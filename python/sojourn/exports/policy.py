@@ -219,23 +219,22 @@ def _interval_in_words(interval: agents.Json) -> str:
 
 
 def _questions(interval: agents.Json) -> dict[str, str]:
-    """When the next question falls due: after one, when the connection is open, and after an acknowledgement."""
+    """How a question is closed, and when one falls due: when the connection is open, and after an acknowledgement."""
     (kind, value), *_ = interval.items()
-    match kind:
-        case "time":
-            following, first, after = f"state->due = now + {value}ull;", f"state->due = next_multiple({value}ull, now);", ""
-        case "round_trips":
-            following, first, after = f"state->due = now + round_trips(state, {_number(value)});", "state->due = now;", ""
-        case _:
-            after = f"""	if (!state->is_due && state->acknowledgements >= {value}) {{
+    if kind == "acknowledgements":
+        after = f"""	if (!state->is_due && state->acknowledgements >= {value}) {{
+		end_interval(state, delivery->now);
 		state->due = next_multiple(ACKNOWLEDGEMENT_GRID, delivery->now);
 		state->is_due = 1;
 	}}"""
-            return {"NEXT_QUESTION": "\tstate->is_due = 0;", "FIRST_QUESTION": "", "AFTER_ACKNOWLEDGEMENT": after}
+        return {"CLOSE": "\t\tstate->is_due = 0;", "FIRST_QUESTION": "", "AFTER_ACKNOWLEDGEMENT": after}
+    is_time = kind == "time"
+    following = f"{value}ull" if is_time else f"round_trips(state, {_number(value)})"
+    first = f"next_multiple({value}ull, now)" if is_time else "now"
     return {
-        "NEXT_QUESTION": f"\t{following}",
-        "FIRST_QUESTION": f"\t{first}\n\tstate->is_due = 1;",
-        "AFTER_ACKNOWLEDGEMENT": after,
+        "CLOSE": f"\t\tend_interval(state, state->due);\n\t\tstate->due += {following};",
+        "FIRST_QUESTION": f"\tstate->due = {first};\n\tstate->is_due = 1;",
+        "AFTER_ACKNOWLEDGEMENT": "",
     }
 
 
