@@ -172,10 +172,12 @@ LAYER = {"weights": [[1.0, 2.0]], "biases": [0.0]}
         ({"layers": [{**LAYER, "biases": [0.0, 1.0]}]}, "layers.0.biases: 2 numbers; there are 1 rows of weights"),
         ({"layers": [{**LAYER, "weights": [[1.0], [1.0, 2.0]]}]}, "layers.0.weights: its rows differ in length"),
         ({"layers": [{**LAYER, "weights": [["1"]]}]}, "layers.0.weights: must be a list of rows of numbers"),
-        ({"layers": [{**LAYER, "function": "gelu"}]}, "layers.0.function: 'gelu' is none of identity, tanh, relu, sigmoid"),
+        ({"layers": [{**LAYER, "function": "gelu"}]}, 'layers.0.function: "gelu" is none of identity, tanh, relu'),
         ({"layers": [{**LAYER, "function": {"clip": [1, 0]}}]}, "layers.0.function"),
         ({"layers": [LAYER, LAYER]}, "layers.1.weights: 2 numbers in a row; layer 0 gives 1"),
         ({"layers": [LAYER], "agent": 1}, "agent: must be a table"),
+        ({"layers": [{**LAYER, "biases": [math.inf]}]}, "is not JSON"),
+        ({"layers": [{"weights": [[0.0] * 100_000], "biases": [0.0]}]}, "has 100001 numbers; at most 100000 are allowed"),
     ],
 )  # fmt: skip
 def test_matrices_that_are_no_policies(tmp_path: Path, data: object, complaint: str) -> None:
@@ -186,6 +188,19 @@ def test_matrices_that_are_no_policies(tmp_path: Path, data: object, complaint: 
         read(path)
     assert str(raised.value).startswith('"mine.json": ')
     assert complaint in str(raised.value)
+
+
+def test_a_policy_of_the_wrong_shape_is_not_written(tmp_path: Path) -> None:
+    """What could not be read is not written: one line says where its layers do not fit."""
+    for layers, complaint in (
+        ([Layer([[1.0, 2.0]], [0.0, 1.0])], "layers.0.biases: 2 numbers; there are 1 rows of weights"),
+        ([Layer([[1.0, math.nan]], [0.0])], "has a number that is not finite"),
+    ):
+        for name in ("mine.json", "mine.onnx"):
+            with pytest.raises(ValueError, match=r"^[^\n]*$") as raised:
+                write(Policy(layers), tmp_path / name)
+            assert complaint in str(raised.value)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_other_files(tmp_path: Path) -> None:

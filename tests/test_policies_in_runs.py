@@ -100,7 +100,7 @@ def test_onnx_and_matrices_are_the_same_policy(tmp_path: Path) -> None:
         ('{ policy = "mine.json", name = "cubic" }', 'give either "name" or "policy"'),
         ('{ policy = "mine.json", beta = 0.5 }', 'unknown key of mine.json "beta"'),
         ('{ policy = "missing.json" }', "No such file or directory"),
-        ('{ policy = "bare.json" }', "policy: layer 0: weights: row 0 has 4 numbers; there are 30 inputs"),
+        ('{ policy = "bare.json" }', "policy: layers.0.weights: 4 numbers in a row; the observation has 30"),
         ('{ policy = "bare.json", observe = ["latency_ratio"], history = 4 }', "policy: gives 5 numbers; the action takes 1"),
         ('{ policy = "other.json" }', 'policy: "other.json": unknown key "intervals", did you mean "interval"?'),
     ],

@@ -15,6 +15,7 @@ use sojourn_learning::agents;
 use sojourn_learning::crew::{Crew, Work};
 use sojourn_learning::environment::{Environment, Outcome};
 use sojourn_learning::observer::TERMS;
+use sojourn_learning::policy;
 use sojourn_learning::specification::AgentSpecification;
 use sojourn_native::Recorded;
 
@@ -48,6 +49,12 @@ pub fn describe_agent(agent: &str) -> PyResult<String> {
         Space::Discrete(steps) => described["steps"] = json!(steps),
     }
     Ok(described.to_string())
+}
+
+/// Checks the text of a policy's file, which is JSON.
+#[pyfunction]
+pub fn check_policy(text: &str) -> PyResult<()> {
+    policy::check(text).map_err(SpecificationError::new_err)
 }
 
 /// A run under way, and what its agents see.

@@ -248,6 +248,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(learning::learning_catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(learning::learning_sources, module)?)?;
     module.add_function(wrap_pyfunction!(learning::describe_agent, module)?)?;
+    module.add_function(wrap_pyfunction!(learning::check_policy, module)?)?;
     module.add_class::<learning::Environments>()?;
     module.add_class::<exports::Connections>()?;
     module.add_class::<Cancellation>()?;

@@ -4,8 +4,8 @@ A file is JSON, with the matrices of the layers, or ONNX. It may say what its po
 has in a scenario, so that ``tcp = { policy = "mine.onnx" }`` is enough.
 """
 
-from sojourn.policies.model import FUNCTIONS, Layer, Policy
+from sojourn.policies.model import Layer, Policy
 from sojourn.policies.reading import ENDINGS, read
 from sojourn.policies.writing import write
 
-__all__ = ["ENDINGS", "FUNCTIONS", "Layer", "Policy", "read", "write"]
+__all__ = ["ENDINGS", "Layer", "Policy", "read", "write"]

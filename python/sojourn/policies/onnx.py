@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sojourn.policies.model import CLIP, Layer, Policy, chained
+from sojourn.policies.model import CLIP, Layer, Policy, checked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,7 +59,7 @@ def read(content: bytes) -> Policy:
         chain.add(node, {each.name: onnx.helper.get_attribute_value(each) for each in node.attribute})
     if chain.value != graph.output[0].name:
         raise ValueError(f'its output "{graph.output[0].name}" does not come from the input "{inputs[0]}"')
-    return Policy(chained(chain.layers()), _agent(model))
+    return checked(Policy(chain.layers(), _agent(model)))
 
 
 def model_of(policy: Policy) -> Any:

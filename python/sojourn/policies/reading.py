@@ -4,16 +4,13 @@ import json
 from functools import lru_cache
 from pathlib import Path
 
-from sojourn.policies.model import Policy, chained, layer_of
+from sojourn.policies.model import AGENT, LAYERS, Layer, Policy, check
 
 #: The endings of files of policies.
 ENDINGS = (".json", ".onnx")
 
 #: The most bytes of a file: as many as text of 100,000 numbers takes, which is the most that a network may have.
 LARGEST = 4_000_000
-
-#: The keys of a policy in JSON.
-LAYERS, AGENT = "layers", "agent"
 
 
 def read(path: str | Path) -> Policy:
@@ -49,13 +46,9 @@ def _parsed(ending: str, content: bytes) -> Policy:
 
 def _of_json(content: bytes) -> Policy:
     try:
-        data = json.loads(content)
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
         raise ValueError(f"is not JSON: {error}") from None
-    if not isinstance(data, dict) or set(data) - {LAYERS, AGENT} or not isinstance(data.get(LAYERS), list):
-        raise ValueError(f'must be a table with "{LAYERS}", a list, and perhaps "{AGENT}"')
-    agent = data.get(AGENT, {})
-    if not isinstance(agent, dict):
-        raise ValueError(f"{AGENT}: must be a table")
-    layers = [layer_of(layer, f"{LAYERS}.{place}") for place, layer in enumerate(data[LAYERS])]
-    return Policy(chained(layers), agent)
+    check(text)
+    data = json.loads(text)
+    return Policy([Layer(**layer) for layer in data[LAYERS]], data.get(AGENT, {}))

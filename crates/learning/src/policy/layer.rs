@@ -1,22 +1,13 @@
 //! A dense layer of a network: weights, biases and a function of each sum.
 
-use serde::Deserialize;
+use serde_json::{Map, Value};
 
-/// A layer as a specification has it: a row of weights for each output.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LayerSpecification {
-    weights: Vec<Vec<f64>>,
-    biases: Vec<f64>,
-    #[serde(default)]
-    function: Function,
-}
+/// The keys of a layer.
+const KEYS: [&str; 3] = ["weights", "biases", "function"];
 
 /// What a layer makes of each sum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Function {
-    #[default]
     Identity,
     Tanh,
     Relu,
@@ -25,49 +16,60 @@ enum Function {
     Clip(f64, f64),
 }
 
-impl LayerSpecification {
-    /// How many numbers it has.
-    pub fn numbers(&self) -> usize {
-        self.weights.iter().map(Vec::len).sum::<usize>() + self.biases.len()
-    }
+/// The functions that have a name alone.
+const FUNCTIONS: [(&str, Function); 4] = [
+    ("identity", Function::Identity),
+    ("tanh", Function::Tanh),
+    ("relu", Function::Relu),
+    ("sigmoid", Function::Sigmoid),
+];
 
-    /// How many numbers it gives.
-    pub fn outputs(&self) -> usize {
-        self.weights.len()
-    }
-}
+/// The key of the function that has two bounds.
+const CLIP: &str = "clip";
 
 /// A layer that was checked.
 #[derive(Debug)]
 pub struct Layer {
-    /// Row after row.
+    /// Row after row, one for each output.
     weights: Vec<f64>,
     biases: Vec<f64>,
     function: Function,
+    pub inputs: usize,
 }
 
 impl Layer {
-    /// A layer with so many inputs.
+    /// A layer of plain data.
     ///
     /// # Errors
-    /// What is wrong with its shape.
-    pub fn of(read: &LayerSpecification, inputs: usize) -> Result<Layer, String> {
-        let LayerSpecification { weights, biases, function } = read;
-        if weights.is_empty() || inputs == 0 {
-            return Err("weights: has no numbers".to_owned());
+    /// One line that says what in it is wrong and what is allowed.
+    pub fn of(data: &Value) -> Result<Layer, String> {
+        let table = data.as_object().filter(|table| is_layer(table));
+        let table = table
+            .ok_or_else(|| ": must be a table with \"weights\", \"biases\" and perhaps \"function\"".to_owned())?;
+        let rows = table["weights"].as_array().filter(|rows| !rows.is_empty());
+        let rows: Option<Vec<Vec<f64>>> = rows.and_then(|rows| rows.iter().map(numbers).collect());
+        let rows = rows.filter(|rows| rows.iter().all(|row| !row.is_empty()));
+        let rows = rows.ok_or(".weights: must be a list of rows of numbers")?;
+        let inputs = rows[0].len();
+        if rows.iter().any(|row| row.len() != inputs) {
+            return Err(".weights: its rows differ in length".to_owned());
         }
-        if let Some((row, wrong)) = weights.iter().enumerate().find(|(_, row)| row.len() != inputs) {
-            return Err(format!("weights: row {row} has {} numbers; there are {inputs} inputs", wrong.len()));
+        let biases = numbers(&table["biases"]).ok_or(".biases: must be a list of numbers")?;
+        if biases.len() != rows.len() {
+            return Err(format!(".biases: {} numbers; there are {} rows of weights", biases.len(), rows.len()));
         }
-        if biases.len() != weights.len() {
-            return Err(format!("biases: has {} numbers; there are {} rows of weights", biases.len(), weights.len()));
-        }
-        if let Function::Clip(least, most) = *function
-            && least > most
-        {
-            return Err(format!("function: clip: {least} is above {most}"));
-        }
-        Ok(Layer { weights: weights.concat(), biases: biases.clone(), function: *function })
+        let function = table.get("function").map_or(Ok(Function::Identity), Function::read)?;
+        Ok(Layer { weights: rows.concat(), biases, function, inputs })
+    }
+
+    /// How many numbers it gives.
+    pub fn outputs(&self) -> usize {
+        self.biases.len()
+    }
+
+    /// How many numbers it has.
+    pub fn size(&self) -> usize {
+        self.weights.len() + self.biases.len()
     }
 
     /// What it gives.
@@ -80,7 +82,30 @@ impl Layer {
     }
 }
 
+fn is_layer(table: &Map<String, Value>) -> bool {
+    let is_whole = table.contains_key("weights") && table.contains_key("biases");
+    is_whole && table.keys().all(|key| KEYS.contains(&key.as_str()))
+}
+
+/// A list of numbers, if it is one.
+fn numbers(data: &Value) -> Option<Vec<f64>> {
+    data.as_array()?.iter().map(Value::as_f64).collect()
+}
+
 impl Function {
+    fn read(data: &Value) -> Result<Function, String> {
+        let named = data.as_str().and_then(|name| FUNCTIONS.iter().find(|(known, _)| *known == name));
+        let clip = || {
+            let bounds = data.as_object().filter(|table| table.len() == 1)?.get(CLIP)?;
+            let bounds: [f64; 2] = numbers(bounds)?.try_into().ok()?;
+            (bounds[0] <= bounds[1]).then_some(Function::Clip(bounds[0], bounds[1]))
+        };
+        named.map(|(_, function)| *function).or_else(clip).ok_or_else(|| {
+            let names: Vec<_> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
+            format!(".function: {data} is none of {} and {{\"clip\": [least, most]}}", names.join(", "))
+        })
+    }
+
     fn of(self, sum: f64) -> f64 {
         match self {
             Function::Identity => sum,

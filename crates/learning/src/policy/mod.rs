@@ -7,22 +7,56 @@ mod layer;
 
 use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::action::Space;
 use crate::agent::Makes;
 use crate::decider::Decider;
-use layer::{Layer, LayerSpecification};
+use layer::Layer;
 
 /// The most numbers that a network may have: each run's specification has them all.
 pub const MOST_NUMBERS: usize = 100_000;
 
-/// A network as a specification has it: layers, each of whose inputs are the outputs of the one before.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NetworkSpecification {
-    layers: Vec<LayerSpecification>,
+/// The keys of a policy in a file.
+const LAYERS: &str = "layers";
+const AGENT: &str = "agent";
+
+/// Checks the text of a policy's file, which is JSON.
+///
+/// # Errors
+/// One line that says where it is wrong and what is allowed.
+pub fn check(text: &str) -> Result<(), String> {
+    let data: Value = serde_json::from_str(text).map_err(|error| format!("is not JSON: {error}"))?;
+    if !data.get(AGENT).is_none_or(Value::is_object) {
+        return Err(format!("{AGENT}: must be a table"));
+    }
+    layers_of(&data, &[LAYERS, AGENT]).map(|_| ())
+}
+
+/// The layers of a table with these keys, each of whose inputs are the outputs of the one before.
+fn layers_of(data: &Value, keys: &[&str]) -> Result<Vec<Layer>, String> {
+    let table = data.as_object().filter(|table| table.keys().all(|key| keys.contains(&key.as_str())));
+    let read = table.and_then(|table| table.get(LAYERS)).and_then(Value::as_array);
+    let read = read.ok_or_else(|| format!("must be a table with \"{LAYERS}\", a list, and perhaps \"{AGENT}\""))?;
+    let one = |(place, layer)| Layer::of(layer).map_err(|wrong| format!("{LAYERS}.{place}{wrong}"));
+    let layers = read.iter().enumerate().map(one).collect::<Result<Vec<_>, _>>()?;
+    if layers.is_empty() {
+        return Err(format!("{LAYERS}: at least one is needed"));
+    }
+    for (place, pair) in layers.windows(2).enumerate() {
+        let (gives, takes) = (pair[0].outputs(), pair[1].inputs);
+        if gives != takes {
+            return Err(format!(
+                "{LAYERS}.{}.weights: {takes} numbers in a row; layer {place} gives {gives}",
+                place + 1
+            ));
+        }
+    }
+    let size: usize = layers.iter().map(Layer::size).sum();
+    if size > MOST_NUMBERS {
+        return Err(format!("has {size} numbers; at most {MOST_NUMBERS} are allowed"));
+    }
+    Ok(layers)
 }
 
 /// A network that was checked.
@@ -41,22 +75,14 @@ impl Network {
     /// # Errors
     /// One line that says which layer is wrong and what is allowed.
     pub fn of(value: &Value, inputs: usize, space: Space) -> Result<Network, String> {
-        let read = NetworkSpecification::deserialize(value).map_err(|error| format!("policy: {error}"))?;
-        let (last, rest) = read.layers.split_last().ok_or("policy: layers: at least one is needed")?;
-        let numbers: usize = read.layers.iter().map(LayerSpecification::numbers).sum();
-        if numbers > MOST_NUMBERS {
-            return Err(format!("policy: has {numbers} numbers; at most {MOST_NUMBERS} are allowed"));
+        let layers = layers_of(value, &[LAYERS]).map_err(|wrong| format!("policy: {wrong}"))?;
+        let takes = layers[0].inputs;
+        if takes != inputs {
+            return Err(format!("policy: {LAYERS}.0.weights: {takes} numbers in a row; the observation has {inputs}"));
         }
-        let mut layers = Vec::with_capacity(read.layers.len());
-        let mut width = inputs;
-        for (place, layer) in rest.iter().chain([last]).enumerate() {
-            let named = |what: String| format!("policy: layer {place}: {what}");
-            layers.push(Layer::of(layer, width).map_err(named)?);
-            width = layer.outputs();
-        }
-        let outputs = space.outputs();
-        if width != outputs {
-            return Err(format!("policy: gives {width} numbers; the action takes {outputs}"));
+        let (gives, outputs) = (layers.last().map_or(0, Layer::outputs), space.outputs());
+        if gives != outputs {
+            return Err(format!("policy: gives {gives} numbers; the action takes {outputs}"));
         }
         Ok(Network(Arc::new(Inner { layers, space })))
     }
@@ -153,20 +179,20 @@ mod tests {
         let one = json!({"weights": [[1.0, 2.0]], "biases": [0.0]});
         for (layers, inputs, space, complaint) in [
             (json!([]), 2, ANY, "policy: layers: at least one is needed"),
-            (json!([one]), 3, ANY, "policy: layer 0: weights: row 0 has 2 numbers; there are 3 inputs"),
-            (json!([one, one]), 2, ANY, "policy: layer 1: weights: row 0 has 2 numbers; there are 1 inputs"),
+            (json!([one]), 3, ANY, "policy: layers.0.weights: 2 numbers in a row; the observation has 3"),
+            (json!([one, one]), 2, ANY, "policy: layers.1.weights: 2 numbers in a row; layer 0 gives 1"),
             (json!([one]), 2, Space::Discrete(5), "policy: gives 1 numbers; the action takes 5"),
             (
                 json!([{"weights": [[1.0], [1.0]], "biases": [0.0]}]),
                 1,
                 ANY,
-                "policy: layer 0: biases: has 1 numbers; there are 2 rows of weights",
+                "policy: layers.0.biases: 1 numbers; there are 2 rows of weights",
             ),
             (
                 json!([{"weights": [[1.0]], "biases": [0.0], "function": {"clip": [1.0, -1.0]}}]),
                 1,
                 ANY,
-                "policy: layer 0: function: clip: 1 is above -1",
+                "policy: layers.0.function: {\"clip\":[1.0,-1.0]} is none of identity, tanh, relu, sigmoid and {\"clip\": [least, most]}",
             ),
         ] {
             assert_eq!(Network::of(&json!({"layers": layers}), inputs, space).unwrap_err(), complaint);
