@@ -11,7 +11,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.error import ClosedEnvironmentError, InvalidAction, ResetNeeded
+from gymnasium.error import ClosedEnvironmentError, Error, InvalidAction, ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
@@ -294,6 +294,10 @@ def test_wrong_use() -> None:
         env.step(np.array([np.nan]))
     with pytest.raises(InvalidAction, match="2 numbers; 1 are asked for"):
         env.step(np.zeros(2))
+    no_numbers: list[object] = ["fast", None, {}, [[1], [1, 2]], np.array([1j])]
+    for given in no_numbers:
+        with pytest.raises(InvalidAction, match=r"^action: [^\n]* is no number$"):
+            env.step(given)
     env.step(np.zeros(1))  # a refused action changes nothing
     env.close()
     with pytest.raises(ClosedEnvironmentError, match="was closed"):
@@ -304,9 +308,22 @@ def test_wrong_use() -> None:
     several.reset(seed=1)
     with pytest.raises(InvalidAction, match="out of bounds"):
         several.step(np.array([[0.0], [-2.0]]))
+    with pytest.raises(InputError, match=r"place: 2 is no environment \(there are 2, from 0\)"):
+        several.save(2, "nowhere")
+    with pytest.raises(Error, match="greater or equal to zero, actual value: -1"):
+        several.reset(seed=[1, -1])
     several.close()
     with pytest.raises(ClosedEnvironmentError, match="was closed"):
         several.reset()
+    for count, threads in ((0, 1), (-1, 1), (2, 0)):
+        with pytest.raises(InputError, match=r"^(num_envs|threads): (0|-1) is not a number of at least 1$"):
+            BottleneckVector(data(AGENT), count, threads=threads)
+    with pytest.raises(InputError, match="scenario: 3 is neither the path of a file nor a scenario as plain data"):
+        Bottleneck(3)  # type: ignore[arg-type]
+    both = parallel(data(AGENT.replace("1 rtt", "30 ms"), flows="count = 2"))
+    both.reset(seed=1)
+    with pytest.raises(InvalidAction, match="action: 2 numbers for flow_1; 1 is asked for"):
+        both.step({"flow_0": [0.0], "flow_1": [0.0, 0.0]})
 
 
 @pytest.mark.parametrize(
@@ -320,6 +337,7 @@ def test_wrong_use() -> None:
         ('agent = true, interval = "3 potatoes"', "interval"),
         ('agent = true, interval = "0 rtt"', 'interval: "0 rtt": must be more than 0'),
         ('agent = true, interval = "1.5 acks"', "must be whole"),
+        ('agent = true, slow_start = "hystart++"', 'slow_start: an agent without "over" alone sets the window'),
         ("agent = true, history = 0", "history: 0 is not a number of intervals (from 1 to 1,000)"),
         ('agent = true, action = "windows"', 'action: unknown action "windows", did you mean "window"?'),
         ('agent = true, action = { name = "window", least = 9, most = 3 }', "least = 9 and most = 3 are out of range"),
@@ -345,7 +363,9 @@ def test_wrong_files(tmp_path: Path) -> None:
     """An agent in a run without an environment, a wrong file of actions, and what cannot be drawn: one line, exit status 2."""
     (tmp_path / "bad.csv").write_text("flow,time,action\n0,0,fast\n")
     cases = {
-        text(AGENT): 'flows.0.tcp.agent: it waits for an environment ("import sojourn.environment")',
+        text(
+            AGENT
+        ): 'flows.0.tcp.agent: it waits for an environment (sojourn.environment); give "policy" or "actions" to run it alone',
         text('actions = "bad.csv"'): 'actions: "bad.csv": line 2: "0,0,fast" is not a flow, a time and an action',
         text(AGENT, environment='[environment.draw]\nrat = "1..2"'): "environment: draw.rat: sets nothing",
     }

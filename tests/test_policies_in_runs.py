@@ -102,6 +102,8 @@ def test_onnx_and_matrices_are_the_same_policy(tmp_path: Path) -> None:
         ('{ policy = "missing.json" }', "No such file or directory"),
         ('{ policy = "bare.json" }', "policy: layers.0.weights: 4 numbers in a row; the observation has 30"),
         ('{ policy = "bare.json", observe = ["latency_ratio"], history = 4 }', "policy: gives 5 numbers; the action takes 1"),
+        ('"mine.json"', '"mine.json" is not a name; write { policy = "mine.json" }'),
+        ('{ file = "mine.json" }', 'file: "mine.json" is the file of a policy; write { policy = "mine.json" }'),
         ('{ policy = "other.json" }', 'policy: "other.json": unknown key "intervals", did you mean "interval"?'),
     ],
 )  # fmt: skip
@@ -114,6 +116,8 @@ def test_wrong_policies(tmp_path: Path, tcp: str, complaint: str) -> None:
         run(tcp, tmp_path)
     assert complaint in str(raised.value)
     assert "\n" not in str(raised.value)
+    with pytest.raises(InputError, match=r"mine\.json: is a policy, which sojourn describe reads"):
+        sojourn.check(tmp_path / "mine.json")
 
 
 def test_a_policy_is_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,6 +176,13 @@ def test_a_policy_has_a_card(kind: str, tmp_path: Path) -> None:
     else:
         with pytest.raises(InputError, match=r'"mine.json": observe: unknown feature "latency_ratio"'):
             api.plan_evaluation(tmp_path / "mine.json", "queue")
+
+
+def test_a_policy_lacks_states(tmp_path: Path) -> None:
+    """Questions that read the inner state of BBR are refused to a policy, which tells others, in one line."""
+    write(STEPS, tmp_path / "mine.json")
+    with pytest.raises(InputError, match=r"^suite bbr-draft: question \S+: mine\.json does not show [^\n]* of its inner state$"):
+        api.plan_evaluation(tmp_path / "mine.json", "tcp", "bbr-draft")
 
 
 def test_the_key_of_a_run_knows_what_carries_agents_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
 from enum import StrEnum
 from pathlib import Path
 
+from sojourn import policies
+from sojourn.errors import InputError
 from sojourn.plugins import source
 from sojourn.scenario import read_toml
 from sojourn.study import library as studies
@@ -22,10 +24,12 @@ def kind_of(file: Path) -> FileKind:
     """What a file is, or a folder, or what has that name.
 
     Raises:
-        InputError: it cannot be read.
+        InputError: it cannot be read, or is a policy.
     """
     if source.language_of(file) is not None:
         return FileKind.OWN
+    if file.suffix in policies.ENDINGS:
+        raise InputError(f"{file}: is a policy, which sojourn describe reads")
     if not file.is_file():
         if str(file) in suites.available() or (file / suites.FILE).is_file():
             return FileKind.SUITE

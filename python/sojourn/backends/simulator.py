@@ -66,7 +66,7 @@ class Simulator:
             if plugin["language"] == AGENT and plugin["agent"]["decider"] == "environment":
                 key = next((key for key in given.keys if key.endswith(".agent")), "agent")
                 raise InputError(
-                    f'{key}: it waits for an environment ("import sojourn.environment"); "policy" and "actions" do not'
+                    f'{key}: it waits for an environment (sojourn.environment); give "policy" or "actions" to run it alone'
                 )
         if "programs" in run:
             raise InputError("programs: they run on a real kernel only: --backend linux")

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import operator
+import reprlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +12,8 @@ from typing import Any
 import numpy as np
 import tomli_w
 from gymnasium import spaces
+from gymnasium.error import Error, InvalidAction
+from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
 from sojourn import _engine, scenario, specification
@@ -35,6 +39,9 @@ Reward = Callable[[dict[str, float]], float]
 
 #: The greatest seed of a scenario, and one more.
 SEEDS = 2**63
+
+#: The kinds of numpy's types that are numbers: yes or no, whole ones with and without sign, and others.
+NUMBERS = "biuf"
 
 #: The names of the raw terms of rewards, in order.
 TERMS: tuple[str, ...] = tuple(term["name"] for term in agents.registry()["terms"])
@@ -77,6 +84,8 @@ class Episodes:
 
     def __post_init__(self) -> None:
         given = self.file
+        if not isinstance(given, str | Path | Mapping):
+            raise InputError(f"scenario: {given!r} is neither the path of a file nor a scenario as plain data")
         self.origin = str(given) if isinstance(given, str | Path) else "scenario"
         data = scenario.read_toml(Path(given)) if isinstance(given, str | Path) else dict(given)
         self.folder = Path(given).parent if isinstance(given, str | Path) else self.folder
@@ -172,9 +181,15 @@ class Runs:
         count: How many.
         episodes: Where they come from.
         threads: How many native threads carry them on; as many as there are cores unless given.
+
+    Raises:
+        InputError: a number is below 1.
     """
 
     def __init__(self, count: int, episodes: Episodes, threads: int | None = None) -> None:
+        for name, number in (("num_envs", count), ("threads", threads)):
+            if number is not None and number < 1:
+                raise InputError(f"{name}: {number!r} is not a number of at least 1")
         self.agents = len(episodes.names)
         self.folder = episodes.folder
         self._engine = _engine.Environments(count, self.agents, threads)
@@ -227,6 +242,8 @@ class Runs:
 
     def save(self, place: int, folder: str | Path) -> Path:
         """Writes an episode as a scenario that carries out the actions so far; its path. See ``Bottleneck.save``."""
+        if place not in range(len(self.episodes)):
+            raise InputError(f"place: {place!r} is no environment (there are {len(self.episodes)}, from 0)")
         episode = self.episodes[place]
         if episode is None:
             raise InputError("no episode is under way: reset begins one")
@@ -253,8 +270,31 @@ def _scripted(part: Any) -> Any:
 
 
 def as_actions(given: object, space: spaces.Space[Any]) -> NDArray[np.float64]:
-    """Actions as the engine takes them: one number each."""
-    actions = np.ascontiguousarray(given, dtype=np.float64).reshape(-1)
+    """Actions as the engine takes them: one number each.
+
+    Raises:
+        InvalidAction: they are no numbers.
+    """
+    try:
+        array = np.asarray(given)
+    except ValueError:  # lists of unequal lengths
+        array = np.asarray(None)
+    if array.dtype.kind not in NUMBERS:
+        raise InvalidAction(f"action: {' '.join(reprlib.repr(given).split())} is no number")
+    actions = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)
     if isinstance(space, spaces.Discrete) and space.start:
         actions = actions - float(space.start)
     return actions
+
+
+def random_of(seed: int) -> np.random.Generator:
+    """Random numbers from a seed.
+
+    Raises:
+        Error: it is negative, or no whole number.
+    """
+    try:
+        whole = operator.index(seed)
+    except TypeError:
+        raise Error(f"seed: {seed!r} is no whole number") from None
+    return seeding.np_random(whole)[0]

@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium.error import ClosedEnvironmentError, InvalidAction, ResetNeeded
 from gymnasium.spaces import Space
 
-from sojourn.environment.episodes import SEEDS, TERMS, Curriculum, Episodes, Reward, Runs, as_actions
+from sojourn.environment.episodes import SEEDS, TERMS, Curriculum, Episodes, Reward, Runs, as_actions, random_of
 from sojourn.environment.single import Observation
 from sojourn.errors import InputError
 
@@ -66,7 +66,7 @@ class Several(ParallelEnv):  # type: ignore[misc] # PettingZoo has no types
         """Begins an episode, up to the first question. The episode's seed is ``seed``, or else drawn."""
         runs = self._open()
         if seed is not None:
-            self._random = np.random.default_rng(seed)
+            self._random = random_of(seed)
         episode = self._episodes.of(int(self._random.integers(SEEDS)) if seed is None else seed, self._number)
         self._number += 1
         runs.reset([0], [episode])
@@ -94,7 +94,10 @@ class Several(ParallelEnv):  # type: ignore[misc] # PettingZoo has no types
         given = np.zeros(len(self.possible_agents))
         for place, agent in enumerate(self.possible_agents):
             if agent in self.agents:
-                (given[place],) = as_actions(actions[agent], self.action_spaces[agent])
+                numbers = as_actions(actions[agent], self.action_spaces[agent])
+                if numbers.size != 1:
+                    raise InvalidAction(f"action: {numbers.size} numbers for {agent}; 1 is asked for")
+                given[place] = numbers[0]
         try:
             runs.step(given, [], [])
         except ValueError as error:

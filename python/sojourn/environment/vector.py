@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from sojourn.environment.episodes import SEEDS, TERMS, Curriculum, Episode, Episodes, Runs, as_actions
+from sojourn.environment.episodes import SEEDS, TERMS, Curriculum, Episode, Episodes, Runs, as_actions, random_of
 from sojourn.environment.single import Observation, one_agent
 
 
@@ -41,13 +41,13 @@ class BottleneckVector(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     ) -> None:
         self._episodes = Episodes(scenario, curriculum)
         one_agent(self._episodes)
+        self._runs: Runs | None = Runs(num_envs, self._episodes, threads)
         self.num_envs = num_envs
         self.metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
         self.single_observation_space = self._episodes.observations
         self.single_action_space = self._episodes.actions
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._runs: Runs | None = Runs(num_envs, self._episodes, threads)
         self._randoms = [np.random.default_rng() for _ in range(num_envs)]
         self._over: NDArray[np.bool_] | None = None
         self._number = 0
@@ -76,8 +76,8 @@ class BottleneckVector(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         begun = []
         for place, one in enumerate(given):
             if one is not None:
-                self._randoms[place] = np.random.default_rng(one)
-            begun.append(self._episode(self._drawn_seed(place) if one is None else one))
+                self._randoms[place] = random_of(one)
+            begun.append(self._episode(self._drawn_seed(place) if one is None else int(one)))
         runs.reset(list(range(self.num_envs)), begun)
         self._over = (runs.truncated | runs.terminated).astype(np.bool_)
         infos = self._infos(runs)

@@ -219,7 +219,7 @@ def _interval(given: object) -> Json:
                 raise ValueError(f'interval: "{given}": a number of acknowledgements must be whole and at least 1')
             return {"acknowledgements": int(count)}
         if not (0 < count < math.inf):
-            raise ValueError(f'interval: "{given}": must be more than 0')
+            raise ValueError(f'interval: "{given}": must be more than 0, and finite')
         return {"round_trips": count}
     with within("interval"):
         time = DURATION.parse(given)

@@ -13,7 +13,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from sojourn import catalogue, trust
+from sojourn import catalogue, policies, trust
 from sojourn.catalogue import Algorithm, Value
 from sojourn.errors import within
 from sojourn.plugins import source
@@ -174,6 +174,8 @@ class TcpChoice(Choice):
         control = known.congestion_control(_name(keys)) if plugin is None else control_of(plugin)
         if control.rate_based and "slow_start" in keys:
             raise ValueError(f"slow_start: {control.name} has no slow start, because it sends at a rate of its own")
+        if isinstance(plugin, agents.Agent) and plugin.agent["over"] is None and "slow_start" in keys:
+            raise ValueError('slow_start: an agent without "over" alone sets the window, from the first acknowledgement on')
         slow_start: SlowStartChoice | None = None
         if "slow_start" in keys:
             with within("slow_start"):
@@ -319,6 +321,8 @@ def _plugin(keys: dict[str, object], folder: Path) -> Source | None:
     if not isinstance(file, str):
         raise ValueError(f"{key}: {file!r} is not the name of a file")
     with within(key):
+        if Path(file).suffix in policies.ENDINGS:
+            raise ValueError(f'"{file}" is the file of a policy; write {{ policy = "{file}" }}')
         trust.check(file, folder)
         return source.read(folder / file, as_linux=key == "linux")
 
@@ -338,6 +342,8 @@ def _name(keys: dict[str, object]) -> str:
         raise ValueError('missing key "name"' if name is None else f"name: {name!r} is not a name")
     if source.language_of(Path(name)) is not None:
         raise ValueError(f'"{name}" is not a name; write {{ file = "{name}" }}')
+    if Path(name).suffix in policies.ENDINGS:
+        raise ValueError(f'"{name}" is not a name; write {{ policy = "{name}" }}')
     return name
 
 

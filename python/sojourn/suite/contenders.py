@@ -136,6 +136,8 @@ def check_states(suite: Suite, question: Question, contender: Contender) -> None
 
 def _state(suite: Suite, contender: Contender) -> Sequence[StateValue]:
     """What an algorithm shows of its inner state."""
+    if agents.names_one(contender.value):
+        return agents.algorithm(contender.label, "flow" if suite.kind is Kind.TCP else "queue").state
     key = next((key for key in choices.FILES if key in contender.value), None)
     if key is None:
         known = catalogue.load()
