@@ -15,10 +15,10 @@ from gymnasium.error import ClosedEnvironmentError, Error, InvalidAction, ResetN
 from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
-from sojourn import backends, scenario, specification
+from sojourn import _engine, backends, scenario, specification
 from sojourn.backends.result import FRAMES, RunResult
 from sojourn.environment import Bottleneck, BottleneckVector, parallel
-from sojourn.errors import InputError
+from sojourn.errors import InputError, RunFailed
 from sojourn.scenario.given import Given
 
 #: The specification of the fields that a run's result has.
@@ -324,6 +324,20 @@ def test_wrong_use() -> None:
     both.reset(seed=1)
     with pytest.raises(InvalidAction, match="action: 2 numbers for flow_1; 1 is asked for"):
         both.step({"flow_0": [0.0], "flow_1": [0.0, 0.0]})
+
+
+def test_a_run_that_cannot_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ends a run, such as more packets than memory has room for, is the exception that runs have."""
+    env = Bottleneck(data(AGENT))
+    env.reset(seed=1)
+
+    class Full:
+        def step(self, *_arguments: object) -> None:
+            raise _engine.PluginFailed("60000000 packets were queued and under way")
+
+    monkeypatch.setattr(env._runs, "_engine", Full())
+    with pytest.raises(RunFailed, match="60000000 packets were queued and under way"):
+        env.step(np.zeros(1))
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,15 @@ use crate::observer::{Measured, TERMS};
 use crate::reward::Around;
 use crate::specification::{AgentSpecification, DeciderSpecification, Interval};
 
-/// Events of the simulator between two looks at whether a plugin has failed.
+/// Events of the simulator between two looks at whether a plugin has failed, or too many packets are under way.
 const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
 
 /// A run under way, at a question or at its end.
 #[derive(Debug)]
 pub struct Environment {
     simulation: Simulation,
+    /// The simulator's steps at the latest look at how many packets are under way.
+    looked: u64,
     kind: Arc<Kind>,
     /// The agents by the numbers of their flows, or by the places of their queues, in order.
     agents: Vec<(u32, Arc<Mutex<dyn Asks>>)>,
@@ -53,21 +55,24 @@ pub struct Outcome<'a> {
 }
 
 impl Environment {
-    /// A run, up to its first question.
+    /// A run, up to its first question. It is one of so many, which together may hold as many packets as a run alone.
     ///
     /// # Errors
     /// One line that says what is wrong and what is allowed.
-    pub fn new(specification: &Specification) -> Result<Environment, String> {
+    pub fn new(specification: &Specification, runs: usize) -> Result<Environment, String> {
         let waiting = waiting(specification)?;
         let found = Asked::default();
         let others = Unloaded::new(0);
-        let simulation = Simulation::with_plugins(specification, &Agents::new(specification, &others, Some(&found))?)?;
+        let mut simulation =
+            Simulation::with_plugins(specification, &Agents::new(specification, &others, Some(&found))?)?;
+        simulation.most_packets /= runs.max(1) as u64;
         let mut agents = std::mem::take(&mut *lock(&found));
         agents.sort_by_key(|(flow, _)| *flow);
         let rate = specification.links.iter().find(|link| link.queue.is_some()).map_or(1, |link| link.rate.0);
         let count = agents.len();
         let mut environment = Environment {
             simulation,
+            looked: 0,
             kind: Arc::new(check(&waiting)?),
             agents,
             asked: vec![false; count],
@@ -134,9 +139,7 @@ impl Environment {
             let until = due.unwrap_or(self.end).min(self.end);
             let (stop, most_events) = self.stride(until);
             let is_there = self.simulation.advance(stop, most_events);
-            if let Some(complaint) = self.simulation.failure() {
-                return Err(complaint.to_owned());
-            }
+            self.look()?;
             self.reached = self.reached.max(if is_there { stop } else { self.simulation.now() });
             if is_there && stop == self.end {
                 self.finish();
@@ -147,6 +150,24 @@ impl Environment {
                 return Ok(());
             }
         }
+    }
+
+    /// Whether the run may go on.
+    fn look(&mut self) -> Result<(), String> {
+        if let Some(complaint) = self.simulation.failure() {
+            return Err(complaint.to_owned());
+        }
+        if self.simulation.steps() < self.looked + EVENTS_BETWEEN_LOOKS {
+            return Ok(());
+        }
+        self.looked = self.simulation.steps();
+        let (census, most) = (self.simulation.census(), self.simulation.most_packets);
+        let under_way = census.created - census.delivered - census.dropped;
+        if under_way <= most {
+            return Ok(());
+        }
+        let seconds = self.simulation.now().seconds();
+        Err(format!("{under_way} packets were queued and under way after {seconds} s; an environment may hold {most}"))
     }
 
     /// When the next question falls due.
@@ -228,9 +249,7 @@ impl Environment {
     /// Why it cannot.
     pub fn finish_run(mut self) -> Result<RunResult, String> {
         while !self.simulation.advance(self.end, EVENTS_BETWEEN_LOOKS) {
-            if let Some(complaint) = self.simulation.failure() {
-                return Err(complaint.to_owned());
-            }
+            self.look()?;
         }
         Ok(self.simulation.finish())
     }

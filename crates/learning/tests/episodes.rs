@@ -87,7 +87,7 @@ fn episode(run: &Value, act: impl FnMut() -> f64) -> Episode {
 /// The same of an agent that sees so many numbers.
 fn episode_of(run: &Value, width: usize, mut act: impl FnMut() -> f64) -> Episode {
     let specification = parsed(run);
-    let mut environment = Environment::new(&specification).unwrap();
+    let mut environment = Environment::new(&specification, 1).unwrap();
     let count = environment.flows().len();
     let (mut observations, mut terms) = (vec![0.0; count * width], vec![0.0; count * TERMS.len()]);
     let (mut rewards, mut terminated, mut truncated) = (vec![0.0; count], vec![0; count], vec![0; count]);
@@ -359,6 +359,21 @@ fn a_queue_tells_its_state() {
     run["plugins"][0]["agent"]["decider"] = json!({"script": [[0.1, 0.2]]});
     run["plugins"][0]["agent"]["reward"]["name"] = json!("astraea");
     assert!(self::told(&run, Whose::Flow(0)).iter().all(|told| !told.contains_key("reward")));
+}
+
+/// An environment that holds too many packets ends with one line, as a run does. Of many environments each holds its share of the most.
+#[test]
+fn too_many_packets() {
+    let cubic = json!({"name": "cubic", "parameters": {}});
+    let mut run = three_flows(agent(&json!({"round_trips": 1.0}), "window_factor", &cubic));
+    run["links"][0]["rate"] = json!(500_000_000);
+    let specification = parsed(&run);
+    assert!(Environment::new(&specification, 64).unwrap().finish_run().is_ok());
+    let wrong = Environment::new(&specification, usize::MAX).unwrap().finish_run().unwrap_err();
+    assert!(
+        wrong.contains(" packets were queued and under way after ") && wrong.ends_with(" s; an environment may hold 0"),
+        "{wrong}"
+    );
 }
 
 /// A run whose agent waits for an environment does not start without one, and says why in one line.

@@ -69,9 +69,10 @@ struct Slot {
 }
 
 impl Slot {
-    fn begin(&mut self, text: &str) -> Result<(), String> {
+    /// Begins a run, which is one of so many.
+    fn begin(&mut self, text: &str, runs: usize) -> Result<(), String> {
         let specification: Specification = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let environment = Environment::new(&specification)?;
+        let environment = Environment::new(&specification, runs)?;
         let count = environment.flows().len();
         self.observations.resize(count * environment.width(), 0.0);
         self.rewards.resize(count, 0.0);
@@ -115,7 +116,7 @@ struct Beginning {
 
 impl Work for Beginning {
     fn part(&self, number: usize) -> Result<(), String> {
-        lock(&self.slots[self.places[number]]).begin(&self.specifications[number])
+        lock(&self.slots[self.places[number]]).begin(&self.specifications[number], self.slots.len())
     }
 }
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sojourn import _engine, scenario, specification
 from sojourn.backends.result import RunResult
 from sojourn.backends.simulator import complaints, result_of
-from sojourn.errors import InputError
+from sojourn.errors import InputError, RunFailed
 from sojourn.scenario import agents
 from sojourn.scenario.agents import Agent
 from sojourn.scenario.model import Scenario
@@ -220,7 +220,10 @@ class Runs:
             ValueError: an action is outside of its space.
             RunFailed: a run cannot go on.
         """
-        self._engine.step(actions, places, [episode.text for episode in begun], self._into)
+        try:
+            self._engine.step(actions, places, [episode.text for episode in begun], self._into)
+        except _engine.PluginFailed as error:
+            raise RunFailed(str(error)) from None
         for place, episode in zip(places, begun, strict=True):
             self.episodes[place] = episode
 
