@@ -96,6 +96,13 @@ def test_licences_of_crates() -> None:
     assert allowed["sources"] == {"unknown-registry": "deny", "unknown-git": "deny"}
 
 
+def test_only_the_extension_knows_agents() -> None:
+    """The engine is compiled without the crate of controllers that learn: where no agent is, a packet costs what it did."""
+    packages = tomllib.loads((ROOT / "Cargo.lock").read_text(encoding="utf-8"))["package"]
+    users = {package["name"] for package in packages if "sojourn-learning" in package.get("dependencies", ())}
+    assert users == {"sojourn-python"}
+
+
 def test_locks_name_no_host() -> None:
     """Locks have names and versions alone, so that packages come from wherever a machine gets them."""
     for lock in ROOT.glob("requirements*.lock"):

@@ -50,6 +50,15 @@ def test_package_loads_lazily() -> None:
     assert not of_a_run & {"altair", "duckdb", "distributed", "sklearn", "scipy"}, "what only figures, queries and searches need"
 
 
+def test_a_run_loads_nothing_that_learns(tmp_path: Path) -> None:
+    """A run without an agent loads none of the packages of ``sojourn[learning]``, nor what reads policies in ONNX."""
+    (tmp_path / "small.toml").write_text(SMALL_TOML, encoding="utf-8")
+    modules = run_and_show(f"import sojourn; sojourn.run({str(tmp_path / 'small.toml')!r})").split()
+    assert "sojourn.backends.simulator" in modules
+    assert not packages(" ".join(modules)) & {"gymnasium", "pettingzoo", "onnx"}
+    assert not {"sojourn.environment", "sojourn.policies.onnx"} & set(modules)
+
+
 def test_registries_import_nothing_heavy() -> None:
     """Importing the registries loads no package that computes or draws, so that commands that list entries start fast."""
     code = f"""
