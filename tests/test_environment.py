@@ -274,6 +274,26 @@ def test_rewards() -> None:
     assert reward == info["terms"]["throughput"] - info["terms"]["send_rate"]
 
 
+def test_a_reward_of_ones_own_for_a_vector() -> None:
+    """A function of arrays of terms gives the rewards of all environments, 0 where an episode begins; another shape is
+    refused in one sentence."""
+    made = gymnasium.make_vec(
+        "sojourn/Bottleneck-v0", num_envs=3, scenario=data(AGENT, duration="1 s"), reward=lambda terms: terms["throughput"] + 1
+    )
+    made.reset(seed=1)
+    begun = 0
+    for _ in range(60):
+        _, rewards, _, _, infos = made.step(np.full((3, 1), 0.1))
+        first = infos.get("_seed", np.zeros(3, dtype=bool))
+        assert rewards.tolist() == np.where(first, 0, infos["throughput"] + 1).tolist()
+        begun += int(first.sum())
+    assert begun > 0
+    wrong = BottleneckVector(data(AGENT), 2, reward=lambda terms: terms["throughput"][:1])
+    wrong.reset(seed=1)
+    with pytest.raises(ValueError, match=r"reward: the function gave an array of shape \(1,\); \(2,\) is needed"):
+        wrong.step(np.zeros((2, 1)))
+
+
 def test_a_reset_in_the_middle_begins_an_episode() -> None:
     """As Gymnasium allows it: what was under way is given up."""
     env = Bottleneck(data(AGENT))

@@ -1,6 +1,6 @@
 """Many environments of one agent each, which native threads carry on at once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from sojourn.environment.episodes import SEEDS, TERMS, Curriculum, Episode, Episodes, Runs, as_actions, random_of
 from sojourn.environment.single import Observation, one_agent
 
+#: What the intervals of several environments were worth, from their raw terms, an array each.
+Rewards = Callable[[dict[str, NDArray[np.float64]]], NDArray[np.float64]]
+
 
 class BottleneckVector(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     """The environments of ``Bottleneck``, so many at once: a step of all is one call into the engine.
@@ -25,6 +28,8 @@ class BottleneckVector(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         scenario: See ``Bottleneck``.
         num_envs: How many.
         threads: How many native threads; as many as there are cores unless given.
+        reward: What the intervals of all environments are worth, an array, from their raw terms, an array each; the scenario's
+            ``reward`` unless given.
         curriculum: Changes what is drawn for an episode; episodes are counted over all environments.
 
     Raises:
@@ -37,6 +42,7 @@ class BottleneckVector(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         num_envs: int = 1,
         *,
         threads: int | None = None,
+        reward: Rewards | None = None,
         curriculum: Curriculum | None = None,
     ) -> None:
         self._episodes = Episodes(scenario, curriculum)
@@ -50,6 +56,7 @@ class BottleneckVector(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._randoms = [np.random.default_rng() for _ in range(num_envs)]
         self._over: NDArray[np.bool_] | None = None
+        self._reward = reward
         self._number = 0
 
     def _open(self) -> Runs:
@@ -103,11 +110,20 @@ class BottleneckVector(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         terminated, truncated = runs.terminated.astype(np.bool_), runs.truncated.astype(np.bool_)
         self._over = terminated | truncated
         infos = self._infos(runs)
+        rewards = runs.rewards.copy() if self._reward is None else self._own_rewards(self._reward, infos, places)
         if places:
             infos["seed"] = np.zeros(self.num_envs, dtype=np.int64)
             infos["seed"][places] = [episode.seed for episode in begun]
             infos["_seed"] = np.isin(np.arange(self.num_envs), places)
-        return runs.observations.copy(), runs.rewards.copy(), terminated, truncated, infos
+        return runs.observations.copy(), rewards, terminated, truncated, infos
+
+    def _own_rewards(self, reward: Rewards, infos: dict[str, Any], begun: list[int]) -> NDArray[np.float64]:
+        """What a function makes of the terms; an episode that begins has had no interval."""
+        found = np.array(reward({name: infos[name] for name in TERMS}), dtype=np.float64)
+        if found.shape != (self.num_envs,):
+            raise ValueError(f"reward: the function gave an array of shape {found.shape}; {(self.num_envs,)} is needed")
+        found[begun] = 0
+        return found
 
     def _infos(self, runs: Runs) -> dict[str, Any]:
         return dict(zip(TERMS, runs.terms.T.copy(), strict=True))
