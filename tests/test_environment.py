@@ -369,6 +369,7 @@ def test_a_run_that_cannot_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         ('agent = true, observe = ["rtt_mean"], only_tcp_info = true', "rtt_mean: a kernel's tcp_info does not show it"),
         ('agent = true, interval = "3 potatoes"', "interval"),
+        ('agent = true, interval = "1_rtt"', 'allowed: a time such as "30 ms", round trips such as "1 rtt", or'),
         ('agent = true, interval = "0 rtt"', 'interval: "0 rtt": must be more than 0'),
         ('agent = true, interval = "1.5 acks"', "must be whole"),
         ('agent = true, slow_start = "hystart++"', 'slow_start: an agent without "over" alone sets the window'),

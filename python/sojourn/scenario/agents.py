@@ -222,7 +222,10 @@ def _interval(given: object) -> Json:
             raise ValueError(f'interval: "{given}": must be more than 0, and finite')
         return {"round_trips": count}
     with within("interval"):
-        time = DURATION.parse(given)
+        try:
+            time = DURATION.parse(given)
+        except ValueError as error:
+            raise ValueError(f"{error}; allowed: {allowed}") from None
         if time <= 0:
             raise ValueError(f'"{given}" must be more than 0')
         return {"time": time}
