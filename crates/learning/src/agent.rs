@@ -317,14 +317,17 @@ impl Agent {
                     && self.due().is_none()
                     && self.observer.acknowledgements >= count
                 {
-                    self.observer.window = *window;
+                    self.observer.see(window, delivery.now);
                     self.end_interval(delivery.now);
                     self.questions.due = Some(next_multiple(ACKNOWLEDGEMENT_GRID, delivery.now));
                 }
             }
             _ => {}
         }
-        self.observer.window = *window;
+        match told.now() {
+            Some(now) => self.observer.see(window, now),
+            None => self.observer.window = *window,
+        }
         answer
     }
 

@@ -139,6 +139,8 @@ features! {
         seen => share(seen.observer.app_limited, seen.observer.acknowledgements);
     in_recovery "" 0.0..1.0 /1.0 "1 while losses are repaired or marks reduce the window, else 0"
         shown "tcpi_ca_state" by 1.0; seen => f64::from(u8::from(seen.observer.in_recovery));
+    in_phase "s" 0.0..100.0 /1.0 "time since slow start, congestion avoidance or recovery began, whichever goes on (RFC 5681)";
+        seen => seconds(seen.observer.phase_since.map(|then| seen.now.since(then)));
     timeouts "" 0.0..100.0 /1.0 "retransmission timeouts in the interval"; seen => seen.observer.timeouts as f64;
     since_loss "s" 0.0..100.0 /1.0 "time since a segment was last found lost, or since the connection opened";
         seen => seconds(seen.observer.lost_at.or(seen.observer.opened).map(|then| seen.now.since(then)));

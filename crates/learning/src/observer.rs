@@ -4,6 +4,16 @@ use sojourn_engine::tcp::congestion::{CongestionEvent, Delivery};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
+/// What a flow does, by RFC 5681.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phase {
+    #[default]
+    SlowStart,
+    Avoidance,
+    /// Losses are repaired, or marks reduce the window.
+    Recovery,
+}
+
 /// Counts what happens to a flow, from one question to the next.
 ///
 /// What was sent is known from what is in flight: that before an acknowledgement is that after the one before and what was sent in
@@ -34,6 +44,9 @@ pub struct Observer {
     /// The latest rate sample, in bytes a second.
     pub rate_sample: f64,
     pub in_recovery: bool,
+    phase: Phase,
+    /// When the phase began.
+    pub phase_since: Option<Time>,
     /// Over the connection: the least round-trip time, the least mean of an interval in seconds, the greatest delivery rate of an
     /// interval in bits a second, and when something was lost.
     pub base_rtt: Option<Duration>,
@@ -64,6 +77,8 @@ impl Default for Observer {
             last_rtt: None,
             rate_sample: 0.0,
             in_recovery: false,
+            phase: Phase::default(),
+            phase_since: None,
             base_rtt: None,
             least_mean: None,
             greatest_rate: 0.0,
@@ -76,7 +91,7 @@ impl Default for Observer {
 impl Observer {
     /// The connection is open.
     pub fn open(&mut self, srtt: Duration, now: Time) {
-        (self.opened, self.since) = (Some(now), now);
+        (self.opened, self.since, self.phase_since) = (Some(now), now, Some(now));
         if srtt > Duration::ZERO {
             self.sample(srtt, now);
             self.srtt = srtt;
@@ -109,6 +124,21 @@ impl Observer {
         if let Some(rate) = delivery.rate {
             self.app_limited += u64::from(rate.app_limited);
             self.rate_sample = rate.rate().unwrap_or(self.rate_sample);
+        }
+    }
+
+    /// The window as a hook leaves it, and the phase that the flow is in with it.
+    pub fn see(&mut self, window: &Window, now: Time) {
+        self.window = *window;
+        let phase = if self.in_recovery {
+            Phase::Recovery
+        } else if window.cwnd < window.ssthresh {
+            Phase::SlowStart
+        } else {
+            Phase::Avoidance
+        };
+        if phase != self.phase {
+            (self.phase, self.phase_since) = (phase, Some(now));
         }
     }
 
@@ -254,5 +284,32 @@ impl Measured {
             self.gradient,
             self.greatest_rate,
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A phase begins when the window reaches its threshold, when losses are found and when they are repaired, and at nothing else.
+    #[test]
+    fn phases() {
+        let at = |seconds: u64| Time::ZERO + Duration::from_seconds(seconds);
+        let window = |cwnd, ssthresh| Window { cwnd, ssthresh, mss: 1000 };
+        let mut observer = Observer::default();
+        observer.open(Duration::ZERO, at(1));
+        for (now, cwnd, ssthresh, in_recovery, since) in [
+            (2, 10_000, u64::MAX, false, 1),
+            (3, 20_000, u64::MAX, false, 1),
+            (4, 20_000, 10_000, true, 4),
+            (5, 10_000, 10_000, true, 4),
+            (6, 10_000, 10_000, false, 6),
+            (7, 11_000, 10_000, false, 6),
+            (8, 1_000, 5_000, false, 8),
+        ] {
+            observer.in_recovery = in_recovery;
+            observer.see(&window(cwnd, ssthresh), at(now));
+            assert_eq!((observer.window.cwnd, observer.phase_since), (cwnd, Some(at(since))), "at {now} s");
+        }
     }
 }

@@ -36,6 +36,7 @@ FEATURES = {
     "greatest_rate": "it->greatest_rate",
     "app_limited": "part(state->app_limited, state->acknowledgements)",
     "in_recovery": "state->in_recovery ? 1 : 0",
+    "in_phase": "state->phase_since != SOJOURN_NONE ? sojourn_seconds(now - state->phase_since) : 0",
     "timeouts": "(double)state->timeouts",
     "since_loss": (
         "state->lost_at != SOJOURN_NONE ? sojourn_seconds(now - state->lost_at) : "
