@@ -179,10 +179,11 @@ impl Sender {
             if let Some(delivery) = delivery {
                 delivery.on_delivered(index, now);
             }
+            let is_sacked = index >= first_kept;
+            let transmission = recovery.on_delivered(index, echo_ended.filter(|_| is_asked_above || !is_sacked), now);
             if let Some(times) = times {
-                times.on_delivered(index, index >= first_kept);
+                times.on_delivered(index, transmission, is_sacked);
             }
-            recovery.on_delivered(index, echo_ended.filter(|_| is_asked_above || index < first_kept), now);
         })
     }
 
