@@ -116,8 +116,8 @@ about! { Dctcp:
     year: 2017,
     source: "RFC 8257",
     deviations: "the receiver counts marks as Accurate ECN does, where the RFC echoes the mark of each segment; an \
-                 acknowledgement that both ends a window of data and reports marks reduces by the previous alpha; data \
-                 acknowledged during loss recovery is not counted",
+                 acknowledgement that both ends a window of data and reports marks reduces by the previous alpha; that which ends \
+                 a loss recovery is not counted, except by Linux's stacks",
 }
 
 impl Dctcp {
@@ -162,7 +162,7 @@ impl CongestionControl for Dctcp {
 
     /// Section 3.6 also recommends ECN-capable SYNs and acknowledgements. The codepoint is ECT(0) in Linux.
     fn needs(&self) -> Needs {
-        Needs { ecn: Some(Codepoint::Ect0), ..Needs::default() }
+        Needs { ecn: Some(Codepoint::Ect0), acks_in_recovery: true, ..Needs::default() }
     }
 
     fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {

@@ -284,6 +284,10 @@ impl Sender {
                 true
             }
             Step::Repair { at_once, restarts_timer } => {
+                if growth.acked > 0 && self.governor.hears_in_recovery() {
+                    let mut ack = self.ack_of(growth, now);
+                    self.governor.on_ack(&mut self.flight.window, &mut ack, false);
+                }
                 self.send_at_once(at_once, now, outbox);
                 restarts_timer
             }
