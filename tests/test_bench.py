@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-import sojourn
 from conftest import Capture, complaint
 from doubles import Inventor
 from own_files import needs_compiler
 from sojourn import _engine, catalogue
+from sojourn.backends import simulator
 from sojourn.bench import (
     callgrind,
     cells,
@@ -65,7 +65,7 @@ def measured(tmp_path: Path, capsys: Capture) -> Measured:
         assert report["format"] == 2
         assert report["extent"] == asdict(SMALL)
         assert report["machine"] == asdict(machine.this()) | {"date": report["machine"]["date"]}
-        assert report["machine"]["engine"] == sojourn.__version__
+        assert report["machine"]["engine"] == str(simulator.IDENTITY)
         (part,) = report["parts"]
         assert part["name"] == name
         shown = capsys.readouterr().out

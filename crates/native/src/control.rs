@@ -202,6 +202,7 @@ impl PluginControl for NativeControl {
             deliveries: asks(interface::NEEDS_DELIVERIES),
             governs: asks(interface::GOVERNS),
             growth_beside_marks: false,
+            acks_in_recovery: false,
             random: !self.table.draws.is_null(),
             common_random: false,
         }

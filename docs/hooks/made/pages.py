@@ -10,7 +10,7 @@ from textwrap import dedent
 from typing import Any
 
 import registry_tables
-from made import atlas, behaviour, cards, history, learned, packetdrill
+from made import atlas, behaviour, benchmark, cards, history, learned, packetdrill
 from made.markers import Made, made
 from made.records import Campaign, Record
 from made.results import ROOT, code, output, refusal, results
@@ -77,6 +77,7 @@ def _names() -> Mapping[str, Any]:
         "catalogue": catalogue.load(),
         "packetdrill": packetdrill,
         "behaviour": behaviour,
+        "benchmark": benchmark,
         "cards": cards,
         "atlas": atlas,
         "history": history,

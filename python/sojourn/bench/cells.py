@@ -3,7 +3,7 @@
 import statistics
 from operator import truediv
 
-from sojourn.bench import piotrowska, speed, yardstick
+from sojourn.bench import piotrowska, speed
 from sojourn.bench.measurements import Extent, Measurement, Notify, Part, Row, Target, geometric_mean, values
 from sojourn.specification import RunSpecification, flow_count
 
@@ -23,22 +23,24 @@ def measure(extent: Extent, notify: Notify) -> Part:
     rows.append({**piotrowska.FEW_FLOWS, **_measured(bare, extent)})
     *speeds, speed_without = values(rows, "packets_per_cpu_second")
     *shares, share_without = values(rows, "share_of_bare_loop")
-    # With targets in packets for each CPU second.
+    few_flows = cells.index(piotrowska.FEW_FLOWS)
+    # Targets are shares: speed is that of the machine, too.
     measured = (
-        ("geometric mean", geometric_mean(speeds), geometric_mean(shares), 4e6),
-        ("slowest cell", min(speeds), min(shares), 2.5e6),
-        ("without queue statistics", speed_without, share_without, 5e6),
+        ("data centre, 9 New Reno, DropTail", speeds[few_flows], shares[few_flows], 0.8),
+        ("without queue statistics", speed_without, share_without, 0.8),
+        ("geometric mean", geometric_mean(speeds), geometric_mean(shares), 0.65),
+        ("slowest cell", min(speeds), min(shares), 0.45),
     )
     loop = statistics.median(map(truediv, speeds, shares))
     return Part(
         title=f"Speed in {len(cells)} cells of the study piotrowska, the access link for ten times as long as the data centre",
         method=f"Delivered data packets of the run by the CPU time of a process of its own, medians of {extent.repeat}. "
-        f"The bare loop, timed after each process, delivers {yardstick.KNOWN / 1e6:g} M where the targets were set.",
+        "The bare loop is timed after each process.",
         measurements=[
-            *(Measurement(name, speed, "packets/CPU s", Target("at least", least)) for name, speed, _, least in measured),
+            *(Measurement(name, speed, "packets/CPU s") for name, speed, _, _ in measured),
             Measurement("bare loop", loop, "packets/CPU s"),
             *(
-                Measurement(f"{name}, share", share, "of bare loop", Target("at least", least / yardstick.KNOWN))
+                Measurement(f"{name}, share", share, "of bare loop", Target("at least", least))
                 for name, _, share, least in measured
             ),
         ],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sojourn import _engine
+from sojourn.backends import simulator
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def this() -> Machine:
         cores=os.cpu_count() or 1,
         system=platform.platform(),
         python=platform.python_version(),
-        engine=_engine.version(),
+        engine=str(simulator.IDENTITY),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
     )
 

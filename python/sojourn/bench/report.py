@@ -58,7 +58,7 @@ def _rows(part: Part) -> Table:
     for name, value in part.rows[0].items():
         heading, is_first = name.replace("_", " ").replace("cpu", "CPU"), not columns
         rank = int(name in COUNTED)
-        of_numbers = number(name, heading, _shown, keep=is_first, rank=rank)
+        of_numbers = number(name, heading, shown, keep=is_first, rank=rank)
         columns.append(label(name, heading, keep=is_first, rank=rank) if isinstance(value, str) else of_numbers)
     return Table(part.name, part.title, columns, part.rows, [part.method])
 
@@ -85,7 +85,7 @@ def _measurements(report: Report) -> Table:
     ]
     return Table(
         "measurements",
-        f"Sojourn {machine.engine} on {machine.processor}, {machine.cores} cores",
+        f"{machine.engine} on {machine.processor}, {machine.cores} cores",
         columns,
         rows,
         [f"* misses its target ({missed} in all). A data-centre cell lasts {seconds:g} simulated s."],
@@ -94,16 +94,17 @@ def _measurements(report: Report) -> Table:
 
 
 def _target(row: Row) -> str:
-    return "" if row["target"] is None else f"{SIGNS[row['bound']]} {_shown(row['target'])}"
+    return "" if row["target"] is None else f"{SIGNS[row['bound']]} {shown(row['target'])}"
 
 
 def _verdict(row: Row) -> Text:
     """The measured value; one that misses its target has an asterisk, since output may be without colour."""
-    shown = _shown(row["measured"])
-    return Text(f"* {shown}", style="red") if row["met"] is False else Text(shown)
+    measured = shown(row["measured"])
+    return Text(f"* {measured}", style="red") if row["met"] is False else Text(measured)
 
 
-def _shown(value: int | float) -> str:
+def shown(value: int | float) -> str:
+    """A measurement with three digits, or all before the point."""
     if isinstance(value, int) or abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3g}"

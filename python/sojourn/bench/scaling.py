@@ -27,8 +27,8 @@ class Size:
 
 SMALL = Size(90, 1, 3.0)
 LARGE = [
-    Size(10_000, 10, 3.0, Target("at most", 1.5)),
-    Size(100_000, 100, 3.0, Target("at most", 4.0)),
+    Size(10_000, 10, 3.0, Target("at most", 1.3)),
+    Size(100_000, 100, 3.0, Target("at most", 1.8)),
     Size(1_000, 100, 1.0),
 ]
 

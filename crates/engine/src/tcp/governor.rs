@@ -35,6 +35,7 @@ pub struct Governor {
     abe: bool,
     governs: bool,
     grows_beside_marks: bool,
+    hears_in_recovery: bool,
     hears_deliveries: bool,
     slow_start: SlowStart,
     algorithm: Algorithm,
@@ -43,7 +44,7 @@ pub struct Governor {
 impl Governor {
     /// The governor of a new connection of this stack.
     pub fn new(algorithm: Algorithm, slow_start: impl Into<SlowStartChoice>, profile: &StackProfile) -> Governor {
-        let Needs { governs, deliveries, growth_beside_marks, .. } = algorithm.needs();
+        let Needs { governs, deliveries, growth_beside_marks, acks_in_recovery, .. } = algorithm.needs();
         Governor {
             algorithm,
             slow_start: SlowStart::new(slow_start),
@@ -51,6 +52,7 @@ impl Governor {
             abe: profile.abe,
             governs,
             grows_beside_marks: growth_beside_marks,
+            hears_in_recovery: acks_in_recovery,
             hears_deliveries: deliveries,
         }
     }
@@ -72,13 +74,19 @@ impl Governor {
         self.counting.credit(counted, window, phase)
     }
 
-    /// New data is acknowledged outside fast recovery. `may_grow` says whether the sender used its window.
+    /// New data is acknowledged. `may_grow` says whether the sender used its window, outside fast recovery.
     #[inline(always)]
     pub fn on_ack(&mut self, window: &mut Window, ack: &mut Ack, may_grow: bool) {
         self.algorithm.on_ack(window, ack);
         if may_grow {
             self.grow(window, ack);
         }
+    }
+
+    /// Whether the algorithm measures in fast recovery, too, and while a reduction after marks lasts.
+    #[inline(always)]
+    pub fn hears_in_recovery(&self) -> bool {
+        self.hears_in_recovery
     }
 
     /// Grows the window, but not on an acknowledgement that reports marks (RFC 3168 section 6.1.2), or only by what was not marked.

@@ -19,4 +19,5 @@ mod send_buffer;
 pub mod sender;
 pub mod slow_start;
 mod timer_wheel;
+mod transmissions;
 pub mod window;

@@ -13,7 +13,7 @@ use sojourn_engine::tcp::slow_start::{SlowStart, SlowStartKind};
 use sojourn_engine::tcp::window::Window;
 use sojourn_engine::time::{Duration, Time};
 
-use super::flow::{Flow, MSS, after_loss, assert_close, milliseconds, vectors};
+use super::flow::{Flow, MSS, after_loss, after_marks, assert_close, milliseconds, vectors};
 
 fn alpha(flow: &Flow) -> f64 {
     let Algorithm::Dctcp(dctcp) = &flow.algorithm else { panic!("not DCTCP") };
@@ -131,6 +131,28 @@ fn alpha_convergence() {
             }
             assert_close("alpha", alpha(&flow), share, 1e-3);
         }
+    }
+}
+
+/// Linux tcp_dctcp.c, dctcp_ssthresh: of 79 segments with alpha at 13/1024 a mark takes (79 * 13) >> 11, none, and of 200 one.
+#[test]
+fn reduction_of_linux_is_of_whole_segments() {
+    for (segments, left) in [(79, 79), (200, 199)] {
+        let parameters = json!({"rules": "linux", "initial_alpha": 13.0 / 1024.0});
+        let mut flow = Flow::new("dctcp", parameters, segments as f64, milliseconds(10.0));
+        assert_eq!(after_marks(&mut flow.algorithm, &flow.window, segments * MSS, false, flow.now), left * MSS);
+    }
+}
+
+/// Linux tcp_dctcp.c, dctcp_update_alpha: one mark in 79 segments adds (1 << 6) / 79 steps of 1/1024 to alpha, none, and one in 40 adds
+/// one. Less than 16 steps are forgotten at once; of 512 there remain 480 after a window without marks.
+#[test]
+fn alpha_of_linux_has_steps() {
+    for (initial, segments, marked, steps) in [(0, 79, 1, 0), (0, 40, 1, 1), (15, 40, 0, 0), (512, 40, 0, 480)] {
+        let parameters = json!({"rules": "linux", "initial_alpha": f64::from(initial) / 1024.0});
+        let mut flow = Flow::new("dctcp", parameters, segments as f64, milliseconds(10.0));
+        flow.take(Ack { acked: segments * MSS, marked: marked * MSS, ..Ack::default() }, false);
+        assert_eq!(alpha(&flow) * 1024.0, f64::from(steps), "{marked} of {segments} from {initial}");
     }
 }
 

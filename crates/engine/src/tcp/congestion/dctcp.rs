@@ -1,6 +1,7 @@
 //! DCTCP (Data Center TCP): RFC 8257. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010. The window reduction is
 //! proportional to the share of marked bytes.
 
+use super::kernel::segments;
 use super::newreno::AdditiveIncrease;
 use super::{Ack, CongestionControl, CongestionEvent, Needs};
 use crate::inner::Tell;
@@ -8,10 +9,20 @@ use crate::tcp::ecn::Codepoint;
 use crate::tcp::window::Window;
 use crate::time::Time;
 
+choice! {
+    /// Whose arithmetic.
+    pub enum Rules {
+        Published = "published",
+        /// Whole numbers: a reduction is of whole segments, of which less than one is none, and alpha has steps.
+        Linux = "linux",
+    }
+}
+
 parameters! {
     pub struct DctcpParameters {
         g: f64 = 0.0625, in 0 .. 1, "Estimation gain: the weight of the latest window in alpha", "RFC 8257 section 4.1: 1/16; Linux tcp_dctcp.c, dctcp_shift_g";
         initial_alpha: f64 = 1.0, in 0 .. 1, "Initial value of alpha", "RFC 8257 section 3.3; Linux tcp_dctcp.c, dctcp_alpha_on_init";
+        rules: Rules = Rules::Published, "Whose arithmetic: with linux a reduction is of whole segments, of which less than one is none, and alpha a whole number of 1/1024", "RFC 8257 section 3.3; Linux tcp_dctcp.c, dctcp_ssthresh and dctcp_update_alpha";
         loss_as_marks: bool = false, "Whether a loss reduces the window by the share of marked bytes, as marks do, and so hardly without marks", "RFC 8257 section 3.5 halves it; ns-3 tcp-dctcp.cc, GetSsThresh does not";
     }
 }
@@ -21,6 +32,9 @@ inner_state! {
         alpha: "", "estimated share of marked bytes, 0 to 1 (DCTCP.Alpha)";
     }
 }
+
+/// Steps of alpha in Linux: tcp_dctcp.c, DCTCP_MAX_ALPHA.
+const STEPS: f64 = 1024.0;
 
 /// The estimate of the share of marked bytes, updated once per window of data (RFC 8257 section 3.3).
 #[derive(Clone, Debug)]
@@ -55,6 +69,18 @@ impl MarkedShare {
         self.start_window(ack);
     }
 
+    /// The same in whole numbers: Linux tcp_dctcp.c, dctcp_update_alpha. What is less than a step is forgotten at once, and one mark in more
+    /// than 64 segments adds none.
+    fn update_by_steps(&mut self, g: f64, window: &Window, ack: &Ack) {
+        let steps = self.alpha * STEPS;
+        let less = (steps * g).floor();
+        let kept = if less == 0.0 { 0.0 } else { steps - less };
+        let [acked, marked] = [self.acked, self.marked].map(|bytes| (bytes / window.mss) as f64);
+        let more = (marked * STEPS * g / acked.max(1.0)).floor();
+        self.alpha = (kept + more).min(STEPS) / STEPS;
+        self.start_window(ack);
+    }
+
     /// Starts the next window of data.
     pub(in crate::tcp::congestion) fn start_window(&mut self, ack: &Ack) {
         self.acked = 0;
@@ -65,6 +91,12 @@ impl MarkedShare {
     /// The window reduced because of marks: cwnd * (1 - alpha / 2).
     pub(in crate::tcp::congestion) fn reduced(&self, window: &Window) -> u64 {
         (window.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64
+    }
+
+    /// The same by whole segments: Linux tcp_dctcp.c, dctcp_ssthresh.
+    fn reduced_by_segments(&self, window: &Window) -> u64 {
+        let cwnd = segments(window);
+        (cwnd - (cwnd as f64 * self.alpha / 2.0) as u64) * window.mss
     }
 }
 
@@ -84,8 +116,8 @@ about! { Dctcp:
     year: 2017,
     source: "RFC 8257",
     deviations: "the receiver counts marks as Accurate ECN does, where the RFC echoes the mark of each segment; an \
-                 acknowledgement that both ends a window of data and reports marks reduces by the previous alpha; data \
-                 acknowledged during loss recovery is not counted",
+                 acknowledgement that both ends a window of data and reports marks reduces by the previous alpha; that which ends \
+                 a loss recovery is not counted, except by Linux's stacks",
 }
 
 impl Dctcp {
@@ -110,21 +142,27 @@ impl CongestionControl for Dctcp {
             }
             CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => {
                 self.additive.restart();
-                window.set_ssthresh(self.share.reduced(window));
+                window.set_ssthresh(match self.parameters.rules {
+                    Rules::Published => self.share.reduced(window),
+                    Rules::Linux => self.share.reduced_by_segments(window),
+                });
             }
             CongestionEvent::Timeout | CongestionEvent::Spurious => {}
         }
     }
 
-    fn on_ack(&mut self, _window: &Window, ack: &Ack) {
+    fn on_ack(&mut self, window: &Window, ack: &Ack) {
         if self.share.count(ack) {
-            self.share.update(self.parameters.g, ack);
+            match self.parameters.rules {
+                Rules::Published => self.share.update(self.parameters.g, ack),
+                Rules::Linux => self.share.update_by_steps(self.parameters.g, window, ack),
+            }
         }
     }
 
     /// Section 3.6 also recommends ECN-capable SYNs and acknowledgements. The codepoint is ECT(0) in Linux.
     fn needs(&self) -> Needs {
-        Needs { ecn: Some(Codepoint::Ect0), ..Needs::default() }
+        Needs { ecn: Some(Codepoint::Ect0), acks_in_recovery: true, ..Needs::default() }
     }
 
     fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {

@@ -247,6 +247,9 @@ pub struct Needs {
     /// Growth also on an acknowledgement that reports marks, by what it delivered unmarked.
     #[serde(skip)]
     pub growth_beside_marks: bool,
+    /// [`CongestionControl::on_ack`] also in fast recovery, and while a reduction after marks lasts.
+    #[serde(skip)]
+    pub acks_in_recovery: bool,
     /// Random numbers ([`CongestionControl::take_random`]).
     pub random: bool,
     /// These are the same for all flows of a run.
@@ -328,8 +331,8 @@ pub trait CongestionControl {
     /// May set the initial window and start its clocks, once the handshake has given a first smoothed RTT, or zero if none.
     fn on_established(&mut self, _window: &mut Window, _srtt: Duration, _now: Time) {}
 
-    /// Sees every acknowledgement of new data outside fast recovery, before the window grows: for algorithms that
-    /// measure.
+    /// Sees every acknowledgement of new data outside fast recovery, and in it with [`Needs::acks_in_recovery`], before the window
+    /// grows: for algorithms that measure.
     fn on_ack(&mut self, _window: &Window, _ack: &Ack) {}
 
     /// Grows the window below ssthresh in a way of its own, and returns the credit that is left for congestion avoidance;

@@ -70,6 +70,7 @@ pub(super) fn defaults_of_6() -> Vec<AlgorithmDefault> {
         Control prague: rules = "linux", "github.com/L4STeam/linux tcp_prague.c, version 0.7: whole segments; prague_update_cwnd";
         Control prague: transition = 4, "github.com/L4STeam/linux tcp_prague.c, version 0.7, DEFAULT_RTT_TRANSITION";
         Stack prague: prr_on_marks = false, "github.com/L4STeam/linux tcp_prague.c, prague_enter_cwr: the window is reduced at once";
+        Control dctcp: rules = "linux", "Linux tcp_dctcp.c, dctcp_ssthresh and dctcp_update_alpha: whole numbers";
         Control scalable: rules = "linux", "Linux tcp_scalable.c, tcp_scalable_cong_avoid: whole segments";
     }
 }

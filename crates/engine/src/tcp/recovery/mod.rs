@@ -56,6 +56,7 @@ use crate::packet::Block;
 use crate::tcp::flight::{Arrival, Flight, LimitedTransmit, Phase};
 use crate::tcp::rto::Rto;
 use crate::tcp::scoreboard::Progress;
+use crate::tcp::transmissions::Transmission;
 use crate::time::{Duration, Time};
 
 pub use inflation::Inflation;
@@ -544,15 +545,22 @@ impl Recovery {
         }
     }
 
-    /// Records the delivery of a segment. `echo_ended` is the end of the clock tick of the echoed timestamp, if any.
+    /// Whether it knows when each segment was last sent.
+    pub fn knows_transmissions(&self) -> bool {
+        matches!(self, Recovery::Rack(_))
+    }
+
+    /// Records the delivery of a segment. `echo_ended` is the end of the clock tick of the echoed timestamp, if any. Returns the
+    /// segment's latest transmission if it [knows them](Recovery::knows_transmissions).
     #[inline]
-    pub fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) {
+    pub fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) -> Option<Transmission> {
         match self {
-            Recovery::Rack(rack) => rack.on_delivered(index, echo_ended, now),
+            Recovery::Rack(rack) => return Some(rack.on_delivered(index, echo_ended, now)),
             Recovery::Ns2Linux(recovery) => recovery.on_delivered(index),
             Recovery::LinuxNewReno(recovery) => recovery.on_delivered(echo_ended),
             _ => {}
         }
+        None
     }
 
     /// Detects losses after an acknowledgement, and adds them to its progress.

@@ -179,10 +179,11 @@ impl Sender {
             if let Some(delivery) = delivery {
                 delivery.on_delivered(index, now);
             }
+            let is_sacked = index >= first_kept;
+            let transmission = recovery.on_delivered(index, echo_ended.filter(|_| is_asked_above || !is_sacked), now);
             if let Some(times) = times {
-                times.on_delivered(index, index >= first_kept);
+                times.on_delivered(index, transmission, is_sacked);
             }
-            recovery.on_delivered(index, echo_ended.filter(|_| is_asked_above || index < first_kept), now);
         })
     }
 
@@ -283,6 +284,10 @@ impl Sender {
                 true
             }
             Step::Repair { at_once, restarts_timer } => {
+                if growth.acked > 0 && self.governor.hears_in_recovery() {
+                    let mut ack = self.ack_of(growth, now);
+                    self.governor.on_ack(&mut self.flight.window, &mut ack, false);
+                }
                 self.send_at_once(at_once, now, outbox);
                 restarts_timer
             }

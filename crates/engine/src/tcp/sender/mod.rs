@@ -182,11 +182,11 @@ impl Sender {
             send_buffer: profile
                 .send_buffer_grows
                 .then(|| Box::new(SendBuffer::new(mss, profile.send_buffer.0, needs.governs, profile.sack))),
+            segment_times: samples_segments.then(|| Box::new(SegmentTimes::new(!recovery.knows_transmissions()))),
             recovery,
             governor: Governor::new(algorithm, slow_start, &profile),
             rto: Rto::new(&profile.rto_limits()),
             rtt_sampler: RttSampler::new(&profile),
-            segment_times: samples_segments.then(|| Box::new(SegmentTimes::new())),
             send_offload: profile.send_offload.then(|| Box::new(SendOffload::new())),
             pacer,
             marks: Marks::new(profile.ecn),

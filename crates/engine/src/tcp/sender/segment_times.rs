@@ -1,18 +1,11 @@
 //! Round-trip times from the times at which segments were sent (Linux tcp_input.c, tcp_clean_rtx_queue, tcp_sacktag_one and
 //! tcp_ack_update_rtt). A segment that was sent again gives none (Karn's algorithm).
 
-use crate::tcp::segment_ring::SegmentRing;
+use crate::tcp::transmissions::{Transmission, Transmissions};
 use crate::time::{Duration, Time};
 
 /// Tick of the timestamps that serve where no segment gives a sample: Linux include/net/tcp.h, TCP_TS_HZ.
 const TICK: Duration = Duration::from_milliseconds(1);
-
-/// The latest transmission of a segment.
-#[derive(Clone, Copy, Debug, Default)]
-struct Transmission {
-    sent: Time,
-    again: bool,
-}
 
 /// The round-trip times of one acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,12 +32,11 @@ impl Span {
     }
 }
 
-/// The times at which the segments between SND.UNA and SND.NXT were sent, and what the current acknowledgement delivers.
+/// What the current acknowledgement delivers, and when that was sent.
 #[derive(Debug)]
 pub(super) struct SegmentTimes {
-    transmissions: SegmentRing<Transmission>,
-    /// One past the highest segment sent.
-    nxt: u64,
+    /// Only if the recovery does not know them.
+    transmissions: Option<Transmissions>,
     acknowledged: Span,
     sacked: Span,
     /// Whether it acknowledges a segment that was sent again.
@@ -52,26 +44,28 @@ pub(super) struct SegmentTimes {
 }
 
 impl SegmentTimes {
-    pub(super) fn new() -> SegmentTimes {
+    /// `records`: whether to record when segments are sent, since the recovery does not.
+    pub(super) fn new(records: bool) -> SegmentTimes {
         SegmentTimes {
-            transmissions: SegmentRing::new(),
-            nxt: 0,
+            transmissions: records.then(Transmissions::new),
             acknowledged: Span::default(),
             sacked: Span::default(),
             is_ambiguous: false,
         }
     }
 
-    /// Records a transmission. `una` is the first unacknowledged segment.
-    pub(super) fn on_sent(&mut self, index: u64, una: u64, now: Time) {
-        self.transmissions.hold(una, index);
-        self.transmissions[index] = Transmission { sent: now, again: index < self.nxt };
-        self.nxt = self.nxt.max(index + 1);
+    /// Records a transmission. `una` is the first unacknowledged segment, `nxt` the first that had not been sent before.
+    pub(super) fn on_sent(&mut self, index: u64, una: u64, nxt: u64, now: Time) {
+        if let Some(transmissions) = &mut self.transmissions {
+            transmissions.on_sent(index, una, nxt, now);
+        }
     }
 
-    /// Records the delivery of a segment, which the current acknowledgement either covers or SACKs.
-    pub(super) fn on_delivered(&mut self, index: u64, is_sacked: bool) {
-        let Transmission { sent, again } = self.transmissions[index];
+    /// Records the delivery of a segment, which the current acknowledgement either covers or SACKs. `known` is what the recovery knows
+    /// of its latest transmission.
+    pub(super) fn on_delivered(&mut self, index: u64, known: Option<Transmission>, is_sacked: bool) {
+        let recorded = || self.transmissions.as_ref().map(|transmissions| transmissions.of(index));
+        let Some(Transmission { sent, again }) = known.or_else(recorded) else { return };
         match (again, is_sacked) {
             (true, true) => {}
             (true, false) => self.is_ambiguous = true,
@@ -105,9 +99,9 @@ mod tests {
 
     /// Segments 0 to 5 are sent 2 ms apart, and segment 1 again after 30 ms.
     fn times() -> SegmentTimes {
-        let mut times = SegmentTimes::new();
-        (0..6).for_each(|index| times.on_sent(index, 0, at(2 * index)));
-        times.on_sent(1, 0, at(30));
+        let mut times = SegmentTimes::new(true);
+        (0..6).for_each(|index| times.on_sent(index, 0, index, at(2 * index)));
+        times.on_sent(1, 0, 6, at(30));
         times
     }
 
@@ -130,8 +124,8 @@ mod tests {
             (vec![], vec![1], None, None),
         ] {
             let mut times = times();
-            acknowledged.iter().for_each(|index| times.on_delivered(*index, false));
-            sacked.iter().for_each(|index| times.on_delivered(*index, true));
+            acknowledged.iter().for_each(|index| times.on_delivered(*index, None, false));
+            sacked.iter().for_each(|index| times.on_delivered(*index, None, true));
             assert_eq!(times.take_samples(echo, at(50)), expected, "{acknowledged:?} and SACKs of {sacked:?}");
             assert_eq!(times.take_samples(None, at(51)), None, "one acknowledgement's segments count once");
         }

@@ -188,7 +188,7 @@ impl Sender {
             self.note_usage(u64::from(index == self.flight.scoreboard.nxt()), now);
         }
         if let Some(times) = &mut self.segment_times {
-            times.on_sent(index, self.flight.scoreboard.una(), now);
+            times.on_sent(index, self.flight.scoreboard.una(), self.flight.scoreboard.nxt(), now);
         }
         if let Some(offload) = &mut self.send_offload {
             offload.on_sent(index, self.flight.scoreboard.una(), now);

@@ -106,7 +106,13 @@ impl CongestionControl for Published {
     }
 
     fn needs(&self) -> Needs {
-        Needs { ecn: Some(Codepoint::Ect1), pacing: true, growth_beside_marks: true, ..Needs::default() }
+        Needs {
+            ecn: Some(Codepoint::Ect1),
+            pacing: true,
+            growth_beside_marks: true,
+            acks_in_recovery: true,
+            ..Needs::default()
+        }
     }
 
     fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use crate::tcp::rto::Rto;
 use crate::tcp::scoreboard::Scoreboard;
-use crate::tcp::segment_ring::SegmentRing;
+use crate::tcp::transmissions::{Transmission, Transmissions};
 use crate::time::{Duration, Time};
 
 /// Number of recoveries after which a widened reordering window is reset: step 4.
@@ -13,18 +13,10 @@ const REORDERING_PERSISTS: u32 = 16;
 /// Divisor of the minimum RTT that gives one step of the reordering window: step 4.
 const REORDERING_STEP: u64 = 4;
 
-/// The latest transmission of a segment.
-#[derive(Clone, Copy, Debug, Default)]
-struct Transmission {
-    sent: Time,
-    again: bool,
-}
-
 state! {
     /// The state of section 5.2.
     pub(super) Detector() {
-        /// The latest transmission of each segment.
-        transmissions: SegmentRing<Transmission> = SegmentRing::new(),
+        transmissions: Transmissions = Transmissions::new(),
         /// Segments in the order of their latest transmission. Entries of earlier transmissions are skipped.
         order: VecDeque<(Time, u64)> = VecDeque::new(),
         /// RACK.xmit_ts and RACK.segment: of the delivered segments, the one sent last.
@@ -48,11 +40,10 @@ state! {
 }
 
 impl Detector {
-    /// Records the transmission of a segment, or its retransmission (`again`). `una` is the first unacknowledged
-    /// segment.
-    pub(super) fn on_sent(&mut self, index: u64, una: u64, again: bool, now: Time) {
-        self.transmissions.hold(una, index);
-        self.transmissions[index] = Transmission { sent: now, again };
+    /// Records a transmission of a segment. `una` is the first unacknowledged segment, `nxt` the first that had not been sent
+    /// before.
+    pub(super) fn on_sent(&mut self, index: u64, una: u64, nxt: u64, now: Time) {
+        self.transmissions.on_sent(index, una, nxt, now);
         self.order.push_back((now, index));
     }
 
@@ -66,7 +57,7 @@ impl Detector {
 
     /// Whether a segment, which is not forgotten yet, has been sent more than once.
     pub(super) fn was_sent_again(&self, index: u64) -> bool {
-        self.transmissions[index].again
+        self.transmissions.of(index).again
     }
 
     /// Takes a round-trip time sample: step 1.
@@ -75,9 +66,10 @@ impl Detector {
     }
 
     /// Records the delivery of a segment: steps 2 and 3. `echo_ended` is the end of the clock tick of the echoed
-    /// timestamp, if any. Returns whether the segment had been sent more than once.
-    pub(super) fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) -> bool {
-        let Transmission { sent, again } = self.transmissions[index];
+    /// timestamp, if any. Returns the segment's latest transmission.
+    pub(super) fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) -> Transmission {
+        let transmission = self.transmissions.of(index);
+        let Transmission { sent, again } = transmission;
         if index >= self.highest {
             self.highest = index + 1;
         } else if !again {
@@ -87,13 +79,13 @@ impl Detector {
         // An acknowledgement of the first transmission gives no information on the retransmission.
         let rtt = now.since(sent);
         if again && (echo_ended.is_some_and(|ended| ended <= sent) || rtt < self.min_rtt) {
-            return again;
+            return transmission;
         }
         self.rtt = rtt;
         if self.latest.is_none_or(|latest| latest < (sent, index)) {
             self.latest = Some((sent, index));
         }
-        again
+        transmission
     }
 
     /// Widens the reordering window after a duplicate delivery, which shows that it was too small (step 4).
@@ -136,7 +128,7 @@ impl Detector {
         let Some(latest) = self.latest else { return (0, None) };
         // Most acknowledgements arrive in order, and end here.
         while let Some((sent, index)) = self.order.front().copied() {
-            if scoreboard.is_under_way(index) && self.transmissions[index].sent == sent {
+            if scoreboard.is_under_way(index) && self.transmissions.of(index).sent == sent {
                 if (sent, index) >= latest {
                     break;
                 }
@@ -160,7 +152,7 @@ impl Detector {
         let patience = self.rtt + self.reordering_window(losses_are_plain, rto.srtt());
         let mut lost = 0;
         while let Some((sent, index)) = self.order.front().copied() {
-            if scoreboard.is_under_way(index) && self.transmissions[index].sent == sent {
+            if scoreboard.is_under_way(index) && self.transmissions.of(index).sent == sent {
                 if (sent, index) >= latest {
                     break;
                 }
@@ -168,7 +160,7 @@ impl Detector {
                     let last = self.order.iter().rev().find(|(sent, index)| {
                         (*sent, *index) < latest
                             && scoreboard.is_under_way(*index)
-                            && self.transmissions[*index].sent == *sent
+                            && self.transmissions.of(*index).sent == *sent
                     });
                     return (lost, last.map(|(sent, _)| (*sent + patience).since(now)));
                 }
@@ -184,7 +176,7 @@ impl Detector {
     pub(super) fn mark_losses_on_timeout(&self, scoreboard: &mut Scoreboard, now: Time) {
         let una = scoreboard.una();
         for index in una..scoreboard.nxt() {
-            let sent = self.transmissions[index].sent;
+            let sent = self.transmissions.of(index).sent;
             if scoreboard.is_under_way(index) && (index == una || sent + self.rtt <= now) {
                 scoreboard.mark_lost_anew(index);
             }
@@ -207,7 +199,7 @@ mod tests {
     fn detector_of(segments: u64) -> Detector {
         let mut detector = Detector::new();
         detector.on_rtt(Duration::from_microseconds(100));
-        (0..segments).for_each(|index| detector.on_sent(index, 0, false, microseconds(10 * index)));
+        (0..segments).for_each(|index| detector.on_sent(index, 0, index, microseconds(10 * index)));
         detector
     }
 
@@ -235,7 +227,7 @@ mod tests {
     fn retransmission_not_reordering() {
         let mut detector = detector_of(2);
         detector.on_delivered(1, None, microseconds(120));
-        detector.on_sent(0, 0, true, microseconds(130));
+        detector.on_sent(0, 0, 2, microseconds(130));
         detector.on_delivered(0, None, microseconds(240));
         assert!(!detector.reordering_seen);
         assert_eq!(detector.latest, Some((microseconds(130), 0)));
@@ -247,7 +239,7 @@ mod tests {
     fn spurious_sample_filter() {
         for (after, counts) in [(99, false), (100, true)] {
             let mut detector = detector_of(1);
-            detector.on_sent(0, 0, true, microseconds(500));
+            detector.on_sent(0, 0, 1, microseconds(500));
             detector.on_delivered(0, None, microseconds(500 + after));
             assert_eq!(detector.latest.is_some(), counts, "after {after} us");
             assert!(!detector.reordering_seen);
@@ -321,8 +313,8 @@ mod tests {
         for (tick_echoed, counts) in [(0, false), (5_000, true)] {
             let mut detector = Detector::new();
             detector.on_rtt(Duration::from_microseconds(100));
-            detector.on_sent(0, 0, false, microseconds(0));
-            detector.on_sent(0, 0, true, microseconds(5_400));
+            detector.on_sent(0, 0, 0, microseconds(0));
+            detector.on_sent(0, 0, 1, microseconds(5_400));
             detector.on_delivered(0, Some(microseconds(tick_echoed + 1_000)), microseconds(6_000));
             assert_eq!(detector.latest.is_some(), counts, "echo of {tick_echoed} us");
         }

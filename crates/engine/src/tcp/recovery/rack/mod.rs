@@ -13,6 +13,7 @@ use crate::tcp::flight::{Arrival, Flight, Phase};
 use crate::tcp::rto::Rto;
 use crate::tcp::scoreboard::Progress;
 use crate::tcp::timer_wheel;
+use crate::tcp::transmissions::Transmission;
 use crate::tcp::window::Window;
 use crate::time::{Duration, Time};
 
@@ -118,9 +119,10 @@ impl Rack {
         self.detector.on_rtt(rtt);
     }
 
-    pub(super) fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) {
-        let again = self.detector.on_delivered(index, echo_ended, now);
-        self.timeout.on_delivered(index, again, echo_ended);
+    pub(super) fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) -> Transmission {
+        let transmission = self.detector.on_delivered(index, echo_ended, now);
+        self.timeout.on_delivered(index, transmission.again, echo_ended);
+        transmission
     }
 
     /// Detects losses after an acknowledgement, and adds them to its progress.
@@ -380,9 +382,9 @@ impl Repair for Rack {
     }
 
     fn on_sent(&mut self, flight: &Flight, index: u64, payload: u64, now: Time) {
-        let again = index < flight.scoreboard.nxt();
-        self.detector.on_sent(index, flight.scoreboard.una(), again, now);
-        if again {
+        let nxt = flight.scoreboard.nxt();
+        self.detector.on_sent(index, flight.scoreboard.una(), nxt, now);
+        if index < nxt {
             self.timeout.on_retransmitted(now);
             self.balance.on_retransmitted();
             // Linux tcp_output.c, tcp_send_loss_probe, counts no probe among the retransmissions of an episode.

@@ -1,0 +1,61 @@
+"""What ``sojourn bench`` last measured, by the file that it wrote for the repository."""
+
+import json
+from functools import cache
+from typing import Any
+
+from made.results import ROOT
+from sojourn.bench.report import SIGNS, shown
+
+FILE = ROOT / "bench" / "measured.json"
+
+
+@cache
+def _report() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    return found
+
+
+def _parts() -> dict[str, dict[str, Any]]:
+    return {part["name"]: part for part in _report()["parts"]}
+
+
+def machine() -> str:
+    """The processor, its cores, the engine and the day."""
+    found = _report()["machine"]
+    return f"{found['processor']}, {found['cores']} cores; {found['engine']}; {found['date'][:10]}"
+
+
+def measured(part: str, name: str) -> float:
+    """A measurement of a part."""
+    (found,) = (each["value"] for each in _parts()[part]["measurements"] if each["name"] == name)
+    return float(found)
+
+
+def meets(part: str, name: str) -> bool:
+    """Whether it meets its target."""
+    (found,) = (each["met"] for each in _parts()[part]["measurements"] if each["name"] == name)
+    return bool(found)
+
+
+def targets(*names: str) -> list[list[str]]:
+    """A row for each measurement of these parts that has a target: what was measured, the target, and whether it is met."""
+    return [
+        [
+            part,
+            each["name"],
+            f"{shown(each['value'])} {each['unit']}",
+            f"{SIGNS[each['target']['bound']]} {shown(each['target']['value'])}",
+            "" if each["met"] else "missed",
+        ]
+        for part in names
+        for each in _parts()[part]["measurements"]
+        if each["target"] is not None
+    ]
+
+
+def shares(part: str, of: str, share: str, below: float, **only: str) -> list[tuple[str, float]]:
+    """The rows of a part, those with these values alone, whose share is below a bound; the least first."""
+    rows = [row for row in _parts()[part]["rows"] if only.items() <= row.items()]
+    found = [(str(row[of]), float(row[share])) for row in rows if row[share] < below]
+    return sorted(found, key=lambda each: each[1])
