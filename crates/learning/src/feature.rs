@@ -160,7 +160,7 @@ features! {
     departure_rate "bit/s" 0.0..1e12 /1e7 "what left over the interval"; seen => seen.measured.throughput;
     utilisation "" 0.0..1.0 /1.0 "departure_rate over the link's rate";
         seen => if seen.observer.rate > 0.0 { seen.measured.throughput / seen.observer.rate } else { 0.0 };
-    drop_ratio "" 0.0..1.0 /1.0 "arrivals of the interval that the agent dropped"; seen => seen.measured.loss;
+    drop_ratio "" 0.0..1.0 /1.0 "arrivals of the interval that were dropped, by the agent or since the buffer was full"; seen => seen.measured.loss;
     marked_ratio "" 0.0..1.0 /1.0 "arrivals of the interval that the agent marked"; seen => seen.measured.marks;
     drop_probability "" 0.0..1.0 /1.0 "the probability that was set"; seen => seen.probability;
     link_rate "bit/s" 0.0..1e12 /1e7 "the link's rate"; seen => seen.observer.rate;

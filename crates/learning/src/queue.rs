@@ -67,16 +67,26 @@ impl QueueAgent {
         QueueAgent { questions, observer, probability: 0.0, greatest: 0.0 }
     }
 
+    fn overflow(&mut self, packet: &SeenPacket, view: &View<'_>) {
+        self.take_answers(view.now);
+        self.observer.overflow(packet);
+    }
+
     fn arrive(&mut self, packet: &SeenPacket, view: &mut View<'_>) -> Verdict {
-        self.ask(view.now);
-        for answer in self.questions.take_effect() {
-            self.probability = self.questions.kind.action.apply(answer, self.probability);
-            self.questions.shown.set = Some(self.probability);
-        }
+        self.take_answers(view.now);
         let verdict =
             if self.probability > 0.0 && view.random.unit() < self.probability { Verdict::Mark } else { Verdict::Pass };
         self.observer.arrive(packet, verdict, view);
         verdict
+    }
+
+    /// Actions take effect at an arrival.
+    fn take_answers(&mut self, now: Time) {
+        self.ask(now);
+        for answer in self.questions.take_effect() {
+            self.probability = self.questions.kind.action.apply(answer, self.probability);
+            self.questions.shown.set = Some(self.probability);
+        }
     }
 
     fn leave(&mut self, packet: &SeenPacket, view: &View<'_>) {
@@ -106,6 +116,10 @@ impl AgentQueue {
 }
 
 impl PluginQueue for AgentQueue {
+    fn overflow(&mut self, packet: &SeenPacket, view: &mut View) {
+        lock(&self.0).overflow(packet, view);
+    }
+
     fn admit(&mut self, packet: &SeenPacket, _line: usize, view: &mut View) -> Verdict {
         lock(&self.0).arrive(packet, view)
     }

@@ -12,7 +12,7 @@ pub struct QueueObserver {
     /// Bytes, headers included, that arrived and that left.
     arrived: u64,
     left: u64,
-    /// Packets that arrived, that left, and that the agent dropped and marked.
+    /// Packets that arrived, that left, that were dropped, by the agent or since there was no room, and that it marked.
     arrivals: u64,
     departures: u64,
     dropped: u64,
@@ -47,6 +47,13 @@ impl QueueObserver {
     pub fn begin(&mut self, now: Time) {
         let QueueObserver { last_sojourn, packets, bytes, rate, .. } = *self;
         *self = QueueObserver { since: now, last_sojourn, packets, bytes, rate, ..QueueObserver::default() };
+    }
+
+    /// A packet arrived for which there was no room.
+    pub fn overflow(&mut self, packet: &Seen) {
+        self.arrivals += 1;
+        self.arrived += u64::from(packet.size);
+        self.dropped += 1;
     }
 
     /// A packet arrived, and the agent decided.

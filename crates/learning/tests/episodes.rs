@@ -286,6 +286,7 @@ fn a_queue_decides() {
     run["links"][0]["queue"]["plugin"] = json!(0);
     let idle = episode_of(&run, 10, || 0.0);
     assert_eq!(without_events(&idle.0), without_events(&drop_tail));
+    assert!(idle.2[0].iter().any(|seen| seen[9] > 0.0), "it sees what the full buffer drops");
     run["probe"]["queue_state"] = json!(true);
     let mut state = 5;
     let (result, script, seen) = episode_of(&run, 10, || (wild(&mut state) + 0.6) / 20.0);

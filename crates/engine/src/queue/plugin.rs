@@ -75,6 +75,9 @@ pub trait PluginQueue: Debug + Send + Sync {
         0
     }
 
+    /// An arrival is dropped, as there is no room for it.
+    fn overflow(&mut self, _packet: &Seen, _view: &mut View) {}
+
     /// Decides of an arrival for which there is room.
     fn admit(&mut self, _packet: &Seen, _line: usize, _view: &mut View) -> Verdict {
         Verdict::Pass
@@ -202,6 +205,11 @@ fn stays(verdict: Verdict, packet: &mut Packet, since: Option<Time>, context: &m
 impl QueueDiscipline for PluginDiscipline {
     fn enqueue(&mut self, mut packet: Packet, context: &mut Context) {
         if !admits(&packet, self.limit, self.total_packets, self.total_bytes, context) {
+            if !self.failure.is_set() {
+                let mut view =
+                    View { now: context.now, packets: &self.packets, bytes: &self.bytes, random: &mut *context.random };
+                self.plugin.overflow(&Seen::of(&packet, context.now), &mut view);
+            }
             return;
         }
         let mut line = 0;
