@@ -169,6 +169,10 @@ def test_red_weight_is_exact() -> None:
         (with_queue(name="pie", derandomise=False), "network.dumbbell.bottleneck.queue.derandomise: PIE of Linux always"),
         (with_queue(name="fq_pie", rules="published"), "network.dumbbell.bottleneck.queue.rules: PIE of Linux differs from"),
         (with_queue(name="red", rules="published"), "network.dumbbell.bottleneck.queue.rules: RED of Linux has its own"),
+        (
+            with_queue(name="red", min="312500 B", max="937500 B", weight=2**-16),
+            "network.dumbbell.bottleneck.queue.weight: RED of Linux has 31 bits for its average: too few for a max of 937500 ",
+        ),
         (with_queue(name="ared", alpha=0.02), "network.dumbbell.bottleneck.queue.alpha: RED of Linux adapts every 500 ms, by "),
         (scenario_data(stack={"initial_rto": "3 s"}), "stack.initial_rto: Linux has 1 s (TCP_TIMEOUT_INIT)"),
         (with_queue(name="drr"), "network.dumbbell.bottleneck.queue.name: DRR of Linux has a limit for each of its queues"),

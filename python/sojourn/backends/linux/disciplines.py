@@ -189,14 +189,22 @@ def _weight_of_burst(least: int, burst: int, size: int) -> int | None:
     return None
 
 
-def _red_settings(parameters: Parameters, place: Place, name: str) -> tuple[int, int, list[object]]:
+#: Bits of RED's average, in which a threshold has as many more as the weight's logarithm (include/net/red.h, red_check_params).
+_RED_BITS = 31
+
+
+def _red_settings(parameters: Parameters, place: Place, name: str, unit: int = 1) -> tuple[int, int, list[object]]:
     fixed(place, parameters, "gentle", False, why=f"{name} of Linux drops every packet above max")
     fixed(place, parameters, "wait", False, why=f"{name} of Linux does not wait between drops")
     fixed(place, parameters, "byte_mode", False, why=f"{name} of Linux drops packets of all sizes alike")
     *thresholds, weight = _engine.red_settings(json.dumps(parameters), place.rate)
     least, most = map(round, thresholds)
     size = parameters["mean_packet_size"]
-    burst = burst_of_weight(least, size, _logarithm(parameters, place, weight))
+    logarithm = _logarithm(parameters, place, weight)
+    if round(most / unit).bit_length() + logarithm > _RED_BITS:
+        said = f"{_RED_BITS} bits for its average: too few for a max of {most} bytes and a weight of 2^-{logarithm}"
+        raise Impossible("queue.weight", f"{name} of Linux has {said}")
+    burst = burst_of_weight(least, size, logarithm)
     settings: list[object] = ["burst", burst, "probability", parameters["maximum_probability"], "bandwidth", f"{place.rate}bit"]
     return least, most, [*settings, *(["ecn"] if parameters["ecn"] else [])]
 
@@ -235,8 +243,8 @@ def _clamped(place: Place, limit: int, most: int, discipline: str) -> int:
 
 def _choke(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
     fixed(place, parameters, "queue_in_bytes", False, why="CHOKe of Linux measures the queue in packets")
-    least, most, settings = _red_settings(parameters, place, "CHOKe")
     size = parameters["mean_packet_size"]
+    least, most, settings = _red_settings(parameters, place, "CHOKe", size)
     if parameters["ecn"] and parameters["hard_drop"]:
         place.note("hard_drop", "CHOKe of tc marks packets above max")
     # tc-choke(8): limits are in packets; the kernel refuses more (net/sched/sch_choke.c, CHOKE_MAX_QUEUE).
