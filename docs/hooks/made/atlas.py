@@ -63,7 +63,6 @@ def resume(results: Path) -> None:
     """Lets a directory of results begin with what is kept, so that checks and maps go on there without the simulator's runs."""
     kept = folder.Folder(results)
     results.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(FOLDER / MADE, results / MADE)
     for landmark in recorded()["landmark"].unique(maintain_order=True):
         of_it = recorded().filter(landmark=landmark)
         kept.add(landmark, of_it.select(*rows.ROWS), curves().filter(landmark=landmark).cast(pl.Schema(rows.CURVES)))
@@ -73,6 +72,8 @@ def resume(results: Path) -> None:
         maps = ranges().filter(landmark=landmark)
         if not maps.is_empty():
             kept.add_ranges(landmark, maps.cast(pl.Schema(rows.RANGES)))
+    # Last: a directory that has it has all of them.
+    shutil.copyfile(FOLDER / MADE, results / MADE)
 
 
 def publish(results: Path, command: str) -> None:
