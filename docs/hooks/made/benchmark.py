@@ -32,12 +32,6 @@ def measured(part: str, name: str) -> float:
     return float(found)
 
 
-def meets(part: str, name: str) -> bool:
-    """Whether it meets its target."""
-    (found,) = (each["met"] for each in _parts()[part]["measurements"] if each["name"] == name)
-    return bool(found)
-
-
 def targets(*names: str) -> list[list[str]]:
     """A row for each measurement of these parts that has a target: what was measured, the target, and whether it is met."""
     return [
