@@ -155,7 +155,7 @@ features! {
         seen => if seen.observer.rate > 0.0 { 8.0 * seen.observer.bytes as f64 / seen.observer.rate } else { 0.0 };
     sojourn_mean "s" 0.0..100.0 /0.1 "mean sojourn time of the packets that left in the interval; 0 without one"; seen => seen.measured.rtt;
     sojourn_last "s" 0.0..100.0 /0.1 "sojourn time of the latest packet that left"; seen => seconds(seen.observer.last_sojourn);
-    arrival_rate "bit/s" 0.0..1e12 /1e7 "what arrived over the interval, headers included, but for what found no room";
+    arrival_rate "bit/s" 0.0..1e12 /1e7 "what arrived over the interval, headers included";
         seen => seen.measured.send_rate;
     departure_rate "bit/s" 0.0..1e12 /1e7 "what left over the interval"; seen => seen.measured.throughput;
     utilisation "" 0.0..1.0 /1.0 "departure_rate over the link's rate";
