@@ -212,6 +212,7 @@ pub struct Queue {
     pub on_timer: Option<unsafe extern "C" fn(State, *const QueueView)>,
     pub take_recorder: Option<unsafe extern "C" fn(State, *mut Recorder)>,
     pub shows: *const ShownMember,
+    pub overflow: Option<unsafe extern "C" fn(State, *const Packet, *const QueueView)>,
 }
 
 /// Copies what a library defines. What an earlier version of the interface lacks is zero.

@@ -139,6 +139,13 @@ impl PluginQueue for NativeQueue {
         usize::try_from(line).unwrap_or(usize::MAX)
     }
 
+    fn overflow(&mut self, packet: &Seen, view: &mut View) {
+        let Some(hook) = self.table.overflow else { return };
+        let packet = packet_of(packet);
+        // SAFETY: see `new`.
+        self.with("overflow", view, |state, view| unsafe { hook(state, &raw const packet, view) });
+    }
+
     fn admit(&mut self, packet: &Seen, line: usize, view: &mut View) -> Verdict {
         let Some(hook) = self.table.admit else { return Verdict::Pass };
         let packet = packet_of(packet);

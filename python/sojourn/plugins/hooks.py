@@ -116,6 +116,9 @@ class Queue(Recording):
         """Return the line that sends next; it must have a packet."""
         return next(line for line in range(self.lines) if queue.packets_of(line))
 
+    def overflow(self, packet: Packet, queue: QueueView) -> None:
+        """See an arrival that is dropped, as there is no room for it."""
+
     def set_link_rate(self, rate: int) -> None:
         """See the rate of the link, before the first packet and at each change."""
 

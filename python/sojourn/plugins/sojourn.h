@@ -363,6 +363,8 @@ struct sojourn_queue {
 	/* Called once for each queue, before init: where it records values, and its link. */
 	void (*take_recorder)(void *state, struct sojourn_recorder *recorder);
 	const struct sojourn_value *shows; /* its inner state; ends with SOJOURN_SHOW_END; may be NULL */
+	/* An arrival is dropped, as there is no room for it. */
+	void (*overflow)(void *state, const struct sojourn_packet *packet, const struct sojourn_queue_view *view);
 };
 
 /* ---- What a file defines ---- */

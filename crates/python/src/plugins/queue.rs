@@ -22,6 +22,7 @@ pub struct PythonQueue {
     shown: Shown,
     lines: usize,
     interval: Option<Duration>,
+    overflow: Option<Py<PyAny>>,
     classify: Option<Py<PyAny>>,
     admit: Option<Py<PyAny>>,
     next_line: Option<Py<PyAny>>,
@@ -69,6 +70,7 @@ impl PythonQueue {
             shown: Shown::of(py, file, "queue")?,
             lines: instance.getattr("lines")?.extract()?,
             interval: None,
+            overflow: hooks.get("overflow")?,
             classify: hooks.get("classify")?,
             admit: hooks.get("admit")?,
             next_line: hooks.get("next_line")?,
@@ -164,6 +166,13 @@ impl PythonQueue {
 impl PluginQueue for PythonQueue {
     fn lines(&self) -> usize {
         self.lines
+    }
+
+    fn overflow(&mut self, packet: &Seen, view: &mut View) {
+        let Some(hook) = &self.overflow else { return };
+        Python::attach(|py| {
+            self.hook(py, "overflow", hook, view, |view| (self.packet(py, packet), view));
+        });
     }
 
     fn classify(&mut self, packet: &Seen, view: &mut View) -> usize {
