@@ -179,8 +179,8 @@ ANSWERS = {
     "next_line": ("0 if queue.packets_of(0) else 1", "queue->packets[0] ? 0 : 1"),
     "admit": ("PASS", "SOJOURN_PASS"),
     "release": (
-        "MARK if queue.packets > 20 else PASS",
-        "queue->packets[0] + queue->packets[1] > 20 ? SOJOURN_MARK : SOJOURN_PASS",
+        "MARK if queue.packets > 10 else PASS",
+        "queue->packets[0] + queue->packets[1] > 10 ? SOJOURN_MARK : SOJOURN_PASS",
     ),
 }
 
@@ -235,7 +235,9 @@ def test_every_hook_is_heard(scenario_file: WriteScenario) -> None:
         path.write_text(path.read_text(encoding="utf-8").replace("100 packets", "15 packets"), encoding="utf-8")
         return path
 
-    python, c = (sojourn.run(overflowing(own)).series for own in files)
+    results = [sojourn.run(overflowing(own)) for own in files]
+    assert all(result.queues["drops_early"][0] > 0 for result in results), "release answers MARK"
+    python, c = (result.series for result in results)
     assert python.drop("key").equals(c.drop("key"))
     heard = set(python["measure"])
     told = {f"{hook}_{name}" for hook, told in HOOKS.items() for each in told if each in SHOWN for name in SHOWN[each]}

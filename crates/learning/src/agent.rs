@@ -2,7 +2,8 @@
 //!
 //! One rule of time holds for whoever decides. A question falls due at a time T that is known when the one before is answered. What
 //! hooks saw before T is its interval: the question is closed before the first hook of the flow at T or later, or by an environment that
-//! has carried out all that happens before T. Where acknowledgements are counted, the interval ends with the last of them. The action takes effect at the flow's first acknowledgement at T or later.
+//! has carried out all that happens before T. Where acknowledgements are counted, the interval ends with the last of them. The action
+//! takes effect at the flow's first acknowledgement at T or later.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
