@@ -79,6 +79,7 @@ impl ApdDynamic {
 
 impl<H: Hungriest> QueueDiscipline for ActiveDrop<H> {
     const RANDOM: Option<&'static str> = Some("drops");
+    const DECIDES_ON_ARRIVAL: bool = true;
 
     fn enqueue(&mut self, packet: Packet, context: &mut Context) {
         self.hungriest.receive(&packet);

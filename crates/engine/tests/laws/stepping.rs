@@ -153,6 +153,7 @@ fn foresight_has_no_effect() {
     for name in names {
         for (device_queue, has_series) in [(0, false), (10, true)] {
             let mut path = unpaced();
+            path.flows.push(constant_rate(500_000, 500, false));
             path.queue = json!({"name": name, "limit": {"packets": 30}, "parameters": required_parameters(name)});
             path.device_queue = device_queue;
             path.queue_series = has_series.then_some(100 * MS);
