@@ -24,15 +24,15 @@ fn at(milliseconds: u64) -> Time {
 }
 
 impl Rig {
-    /// A sender that has sent its SYN.
-    fn opening(changes: &Value, segments: Option<u64>) -> Rig {
+    /// A sender under this congestion control that has sent its SYN.
+    fn opening(control: &str, changes: &Value, segments: Option<u64>) -> Rig {
         let mut settings = serde_json::to_value(StackProfile::default()).expect("serialisable");
         let rack = json!({"segment_size": MSS, "recovery": "rack", "duplicate_sack": true, "timestamps": false});
         for (name, value) in rack.as_object().unwrap().iter().chain(changes.as_object().unwrap()) {
             settings[name] = value.clone();
         }
         let profile = Arc::new(StackProfile::from_settings(&settings).expect("valid settings"));
-        let algorithm = Algorithm::new("newreno", &json!({})).expect("a known algorithm");
+        let algorithm = Algorithm::new(control, &json!({})).expect("a known algorithm");
         let size = segments.map(|segments| segments * MSS);
         let address = Address { flow: 0, first_hop: 0 };
         let sender = Sender::new(address, profile, algorithm, SlowStartKind::Standard, size);
@@ -47,9 +47,13 @@ impl Rig {
     }
 
     pub(super) fn with(changes: &Value, initial_window: u64, segments: Option<u64>) -> Rig {
+        Rig::under("newreno", changes, initial_window, segments)
+    }
+
+    fn under(control: &str, changes: &Value, initial_window: u64, segments: Option<u64>) -> Rig {
         let mut changes = changes.clone();
         changes["initial_window"] = json!(initial_window);
-        let mut rig = Rig::opening(&changes, segments);
+        let mut rig = Rig::opening(control, &changes, segments);
         rig.outbox.clear();
         rig.sender.on_syn_ack(Time::ZERO, at(100), &mut rig.outbox);
         assert_eq!(rig.sent(), (0..initial_window).collect::<Vec<_>>());
@@ -119,7 +123,7 @@ fn probe_timeout() {
     Rig::new(2, Some(2)).assert_due(100 + 2 * 100);
     Rig::new(1, Some(1)).assert_due(100 + 2 * 100 + 200);
 
-    let mut blind = Rig::opening(&json!({"initial_window": 1}), None);
+    let mut blind = Rig::opening("newreno", &json!({"initial_window": 1}), None);
     blind.sender.on_timer(at(1000), &mut blind.outbox);
     blind.sender.on_syn_ack(Time::ZERO, at(1500), &mut blind.outbox);
     blind.assert_due(1500 + 1000);
@@ -437,4 +441,24 @@ fn no_undo_after_marks() {
         rig.ack(300, 4, &[(0, 1)]);
         assert_eq!(rig.sender.window().ssthresh, ssthresh, "marked: {is_marked}");
     }
+}
+
+/// Linux tcp_input.c by hand: two segments are lost that follow what was outstanding at the marks, all of which is acknowledged. The
+/// recovery that goes on with their reduction has a window of six of the seven segments of ssthresh, by tcp_cwnd_reduction, when the next
+/// acknowledgement finds it over (tcp_fastretrans_alert). The window stays (tcp_end_cwnd_reduction, without undo_marker), and the
+/// recovery that begins at once multiplies it by 0.875, not ssthresh.
+#[test]
+fn recovery_that_marks_end_at_once() {
+    let mut rig = Rig::under("scalable", &cwr(), 8, None);
+    let mut sent = rig.ack_marked(200, 1);
+    for next in 2..=8 {
+        sent.extend(rig.ack(200 + next, next, &[]));
+    }
+    assert_eq!(sent, [8, 9, 10, 11, 12, 13, 14]);
+    assert_eq!(rig.ack(300, 8, &[(10, 11)]), [15]);
+    assert_eq!(rig.ack(301, 8, &[(10, 12)]), [16]);
+    assert_eq!(rig.ack(302, 8, &[(10, 13)]), [8, 9]);
+    assert_eq!((rig.sender.window().cwnd, rig.sender.window().ssthresh), (6 * MSS, 7 * MSS));
+    rig.ack(303, 8, &[(10, 14)]);
+    assert_eq!((rig.sender.window().cwnd, rig.sender.window().ssthresh / MSS), (6 * MSS, 5));
 }

@@ -64,6 +64,8 @@ state! {
         timeout: Timeout = Timeout::new(),
         /// Whether the current acknowledgement shows that a retransmission was lost.
         lost_again: bool,
+        /// SND.UNA when the current recovery began.
+        began_at: u64,
         reduction: Reduction = Reduction::new(),
     }
 }
@@ -346,6 +348,7 @@ impl Repair for Rack {
             self.timeout.forget_retransmissions();
         }
         flight.scoreboard.start_episode();
+        self.began_at = flight.una;
         let in_flight = flight.scoreboard.retransmitted();
         if let Some(before) = self.reduction.enter(flight, arrival, nxt, reduce) {
             self.save(before, flight, in_flight);
@@ -360,7 +363,10 @@ impl Repair for Rack {
 
     fn leave(&mut self, flight: &mut Flight) {
         self.reduction.end();
-        if !flight.settings.is_governed {
+        // One that goes on with a reduction after marks is over at once if all that was sent before these is acknowledged. The window
+        // stays as it is then: the echo is older than the retransmission, as after a reduction in vain (Linux tcp_input.c,
+        // tcp_try_undo_recovery, tcp_packet_delayed and tcp_end_cwnd_reduction).
+        if !flight.settings.is_governed && flight.una > self.began_at {
             flight.window.cwnd = flight.window.ssthresh;
         }
         self.detector.on_recovered();
