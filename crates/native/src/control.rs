@@ -203,6 +203,7 @@ impl PluginControl for NativeControl {
             governs: asks(interface::GOVERNS),
             growth_beside_marks: false,
             acks_in_recovery: false,
+            samples_as_ns3: false,
             random: !self.table.draws.is_null(),
             common_random: false,
         }

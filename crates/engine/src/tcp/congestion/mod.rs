@@ -242,6 +242,9 @@ pub struct Needs {
     pub pacing: bool,
     /// Every delivery, with rate samples ([`CongestionControl::on_delivery`]).
     pub deliveries: bool,
+    /// Rate samples by the rule of ns-3.
+    #[serde(skip)]
+    pub samples_as_ns3: bool,
     /// The algorithm alone sets the window, also in recovery, except on a timeout.
     pub governs: bool,
     /// Growth also on an acknowledgement that reports marks, by what it delivered unmarked.

@@ -44,14 +44,19 @@ pub(crate) struct DeliveryEstimator {
     min_rtt: Option<Duration>,
     /// C.app_limited: the end of the application-limited phase, in delivered bytes.
     app_limited_until: Option<u64>,
-    /// The most recently sent segment that the current acknowledgement delivers, and its index.
+    /// The segment that makes the sample of the current acknowledgement, and its index: the most recently sent that it delivers.
     newest: Option<(u64, Record)>,
+    /// By the rule of ns-3, what had been delivered when the segment of the latest sample was sent: one that was sent when more had
+    /// been makes the next, the first of several (tcp-rate-ops.cc, SkbDelivered).
+    sampled: Option<u64>,
 }
 
 impl DeliveryEstimator {
-    pub(crate) fn new(mss: u64) -> DeliveryEstimator {
+    /// Creates the counters of a new connection, whose samples are made by the rule of the draft or by that of ns-3.
+    pub(crate) fn new(mss: u64, as_ns3: bool) -> DeliveryEstimator {
         DeliveryEstimator {
             mss,
+            sampled: as_ns3.then_some(0),
             records: SegmentRing::new(),
             delivered: 0,
             delivered_at: Time::ZERO,
@@ -94,7 +99,16 @@ impl DeliveryEstimator {
         }
         self.delivered += 1;
         self.delivered_at = now;
-        if self.newest.is_none_or(|(other, newest)| (record.sent, index) > (newest.sent, other)) {
+        let is_newer = match &mut self.sampled {
+            Some(sampled) => {
+                let prior_delivered = self.delivered - grown(self.delivered, record.delivered);
+                let is_newer = *sampled == 0 || prior_delivered > *sampled;
+                *sampled = prior_delivered.max(*sampled);
+                is_newer
+            }
+            None => self.newest.is_none_or(|(other, newest)| (record.sent, index) > (newest.sent, other)),
+        };
+        if is_newer {
             self.first_sent = record.sent;
             self.newest = Some((index, *record));
         }
@@ -185,7 +199,7 @@ mod tests {
     /// acknowledgements are (section 2.2 of the draft: the lesser of send rate and acknowledgement rate).
     #[test]
     fn acknowledgement_compression() {
-        let mut estimator = DeliveryEstimator::new(MSS);
+        let mut estimator = DeliveryEstimator::new(MSS, false);
         // The acknowledgements of segments 30 to 39 arrive together with the last of them.
         let acknowledged_at = |index: u64| 10 * if (30..40).contains(&index) { 39 } else { index } + 100;
         let mut next = 0;
@@ -209,11 +223,35 @@ mod tests {
         assert_eq!(next, 50);
     }
 
+    /// tcp-rate-ops.cc, SkbDelivered, by hand: of two segments that were sent after the same delivery the first makes the sample, and an
+    /// acknowledgement of the other alone makes none. By the draft it is the last of the acknowledgement, and each makes one.
+    #[test]
+    fn samples_of_equal_deliveries() {
+        let rtts = |as_ns3: bool| {
+            let mut estimator = DeliveryEstimator::new(MSS, as_ns3);
+            let mut acknowledge = |segments: &[u64], sent: &[u64], una: u64, milliseconds: u64| {
+                for segment in segments {
+                    estimator.on_delivered(*segment, at(milliseconds));
+                }
+                let sample = estimator.take_sample(at(milliseconds));
+                for segment in sent {
+                    estimator.on_sent(*segment, una, segment - una, at(milliseconds + segment));
+                }
+                sample.and_then(|sample| sample.rtt).map(|rtt| rtt.0 / Duration::from_milliseconds(1).0)
+            };
+            acknowledge(&[], &[0, 1], 0, 0);
+            let first = acknowledge(&[0, 1], &[2, 3, 4], 2, 50);
+            [first, acknowledge(&[2, 3], &[], 4, 102), acknowledge(&[4], &[], 5, 104)]
+        };
+        assert_eq!(rtts(true), [Some(49), Some(50), None]);
+        assert_eq!(rtts(false), [Some(49), Some(49), Some(50)]);
+    }
+
     /// A segment counts as delivered once, even if acknowledged repeatedly. Samples of segments sent while the sender
     /// was application-limited are flagged, until all data in flight at that time are delivered.
     #[test]
     fn application_limited_samples() {
-        let mut estimator = DeliveryEstimator::new(MSS);
+        let mut estimator = DeliveryEstimator::new(MSS, false);
         estimator.on_sent(0, 0, 0, at(0));
         estimator.on_app_limited(MSS);
         estimator.on_sent(1, 0, 1, at(1));

@@ -190,7 +190,7 @@ impl Sender {
             send_offload: profile.send_offload.then(|| Box::new(SendOffload::new())),
             pacer,
             marks: Marks::new(profile.ecn),
-            delivery: needs.deliveries.then(|| Box::new(DeliveryEstimator::new(mss))),
+            delivery: needs.deliveries.then(|| Box::new(DeliveryEstimator::new(mss, needs.samples_as_ns3))),
             end: size.map_or(u64::MAX, |size| FIRST_DATA + size),
             fin: size.map_or(u64::MAX, |size| FIRST_DATA + size),
             stream: None,

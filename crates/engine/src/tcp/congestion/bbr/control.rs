@@ -75,6 +75,8 @@ pub trait Variant: Clone + Debug + Default {
     const FIRST_PHASES: u64 = 7;
     /// Whether all flows draw the same phases.
     const COMMON_RANDOM: bool = false;
+    /// Whether rate samples are made by the rule of ns-3.
+    const SAMPLES_AS_NS3: bool = false;
     /// Whether the minimum RTT begins with that of the handshake.
     const TAKES_HANDSHAKE: bool = false;
 
@@ -589,7 +591,7 @@ impl<V: Variant> CongestionControl for Control<V> {
     }
 
     fn needs(&self) -> Needs {
-        Needs { common_random: V::COMMON_RANDOM, ..model::needs() }
+        Needs { common_random: V::COMMON_RANDOM, samples_as_ns3: V::SAMPLES_AS_NS3, ..model::needs() }
     }
 
     fn tell_state(&self, _window: &Window, _now: Time, tell: &mut Tell<'_>) {
