@@ -526,9 +526,8 @@ def test_module_holds_itself_back(scenario_file: WriteScenario) -> None:
 
 
 def test_module_restarts_application_limited(scenario_file: WriteScenario) -> None:
-    """app_limited is set where data follow after none was in flight, as tcp_sendmsg does: a receiver reads a segment in 0.3 s."""
-    reads = '{ profile = "linux-6", receive_window_grows = false, receive_buffer = "100 kB", reading_rate = "40 kbit/s" }'
-    found = held_back(scenario_file, f"stack = {reads}\n")
+    """app_limited is set where data follow after none was in flight, as tcp_sendmsg does: one is written in 0.3 s."""
+    found = held_back(scenario_file, 'periodic = { size = "1448 B", every = "300 ms" }\n')
     assert found["restarts"] >= 3
     assert found["others"] == 0
 

@@ -46,7 +46,15 @@ impl Flows {
         })
     }
 
-    /// The same, to be changed.
+    /// Those that are sampled, each with its row: the flows of the specification, and the connection of an application that has one.
+    pub fn sampled(&self) -> impl Iterator<Item = (usize, &Flow)> {
+        self.rows.iter().enumerate().filter_map(|(row, each)| match each {
+            Row::Flow(flow) => Some((row, flow)),
+            Row::Group(group) => Some((row, self.groups[*group].only_connection()?)),
+        })
+    }
+
+    /// The flows of the specification, to be changed.
     pub fn fixed_mut(&mut self) -> impl Iterator<Item = (usize, &mut Flow)> {
         self.rows.iter_mut().enumerate().filter_map(|(row, each)| match each {
             Row::Flow(flow) => Some((row, flow)),

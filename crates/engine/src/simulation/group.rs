@@ -161,6 +161,11 @@ impl Group {
         })
     }
 
+    /// The open connection that sends forward, of a group in which one arrives at most.
+    pub fn only_connection(&self) -> Option<&Flow> {
+        self.open.iter().find(|flow| flow.is_forward()).filter(|_| self.arrivals.is_single())
+    }
+
     /// How many are open: sessions if the group has them, connections otherwise.
     fn count_open(&self) -> usize {
         self.sessions.as_ref().map_or(self.open.taken, |sessions| sessions.open.taken)

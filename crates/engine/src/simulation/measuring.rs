@@ -48,7 +48,7 @@ impl Simulation {
     }
 
     pub(super) fn sample_flows(&mut self) {
-        for (row, flow) in self.flows.fixed() {
+        for (row, flow) in self.flows.sampled() {
             self.series.flows.extend(flow.endpoints.sample(self.now, row));
         }
         if self.flow_state {
@@ -120,7 +120,7 @@ pub(super) fn tell_queues(now: Time, network: &Network, states: &mut States) {
 /// The inner states of the congestion controls of flows of the specification.
 #[cold]
 pub(super) fn tell_flows(now: Time, flows: &Flows, states: &mut States) {
-    for (row, flow) in flows.fixed() {
+    for (row, flow) in flows.sampled() {
         states.take(now, Whose::Flow(row), |tell| flow.endpoints.tell_state(now, tell));
     }
 }

@@ -102,6 +102,11 @@ impl Arrivals {
         Arrivals { process: Process::Listed(vec![(Time::ZERO, 1)]), start, so_far: 0, latest: start }
     }
 
+    /// Whether no more than one arrives.
+    pub fn is_single(&self) -> bool {
+        matches!(&self.process, Process::Listed(transfers) if transfers.len() == 1)
+    }
+
     /// How many users bring the transfers; none if they arrive whatever becomes of others.
     pub fn users(&self) -> u64 {
         if let Process::Users { count, .. } = self.process { count } else { 0 }

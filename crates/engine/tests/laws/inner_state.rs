@@ -7,6 +7,7 @@ use sojourn_engine::queue::Discipline;
 use sojourn_engine::result::RunResult;
 use sojourn_engine::simulation::Simulation;
 use sojourn_engine::tcp::congestion::Algorithm;
+use sojourn_engine::units::Bytes;
 
 /// The bottleneck's rate and round-trip time: a BDP of 167 packets of 1500 bytes.
 const RATE: u64 = 20_000_000;
@@ -92,6 +93,34 @@ fn asking_has_no_effect() {
         let plain = path.run();
         assert!(plain.series.states.samples.is_empty(), "{}: nobody asked", about.name);
         assert_eq!(format!("{result:?}"), format!("{plain:?}"), "{}", about.name);
+    }
+}
+
+/// A receive window of a third of the path's product holds data back: that is no lack of data (Linux tcp.c,
+/// tcp_rate_check_app_limited), so that BBR finds the rate that it leaves, and leaves startup. An
+/// application that writes no faster, or has a send buffer of as much, does lack: BBR stays there.
+#[test]
+fn receive_window_ends_startup() {
+    let product = RATE / 8 / (S / RTT);
+    let changed = |change: fn(&mut Path, u64)| {
+        let mut path = alone("bbr", 20 * MS);
+        path.duration = 5 * S;
+        change(&mut path, product / 3);
+        path
+    };
+    let window = changed(|path, bytes| path.stack.receive_buffer = Bytes(bytes));
+    let buffered = changed(|path, bytes| path.stack.send_buffer = Bytes(bytes));
+    let writing = changed(|path, bytes| {
+        path.flows[0]["application"] = json!({"periodic": {"size": {"fixed": bytes / 10}, "every": RTT / 10}});
+    });
+    let startup = phases("bbr").iter().position(|name| *name == "startup").expect("it begins there") as f64;
+    for (what, path, stays) in
+        [("receive window", window, false), ("application", writing, true), ("send buffer", buffered, true)]
+    {
+        let later = late(&path, "phase", 3.0);
+        assert!(!later.is_empty(), "{what}");
+        assert_eq!(later.iter().all(|phase| *phase == startup), stays, "{what}");
+        assert_eq!(later.contains(&startup), stays, "{what}");
     }
 }
 

@@ -49,19 +49,28 @@ impl Sender {
             return;
         }
         self.window_limited = false;
-        if let Some(delivery) = &mut self.delivery {
-            delivery.on_app_limited(self.flight.pipe());
-        }
         self.note_usage(0, now);
         self.outstanding_when_limited = self.flight.outstanding();
         if !self.has_more() || self.may_send_new() {
+            self.note_lack_of_data();
             return self.await_window_for_fin(now);
         }
         let is_beyond_window = self.next_sequence() + self.payload(self.flight.scoreboard.nxt()) > self.edge;
         let is_receivers = is_beyond_window || self.profile.receive_buffer.0 <= self.profile.send_buffer.0;
+        if !is_receivers {
+            self.note_lack_of_data();
+        }
         self.limit(if is_receivers { Buffer::Receiver } else { Buffer::Sender }, now);
         if is_beyond_window && self.flight.scoreboard.outstanding() == 0 {
             self.persist(now);
+        }
+    }
+
+    /// The application, or the buffer that it writes to, has nothing to send: samples of the rate tell of it. Data that the receive window
+    /// holds back are no lack (draft-ietf-ccwg-bbr section 4.1, NoUnsentData; Linux tcp.c, tcp_rate_check_app_limited).
+    fn note_lack_of_data(&mut self) {
+        if let Some(delivery) = &mut self.delivery {
+            delivery.on_app_limited(self.flight.pipe());
         }
     }
 
