@@ -180,11 +180,12 @@ checks: setup $(CHECKED)/tests pytest lint
 test:
 	@$(MAKE) --no-print-directory --jobs=4 --keep-going --output-sync=target checks
 
+# Tests of the engine are built as in test: for its package alone, what it needs would have other features and be compiled again.
 test-long: setup tools lab
 	cargo clippy --locked --package sojourn-fuzz --all-targets -- --deny warnings
 	cargo test --quiet --locked --package sojourn-fuzz
-	PROPTEST_CASES=512 cargo test --quiet --locked --package sojourn-engine --test engine properties::queues
-	cargo test --quiet --locked --package sojourn-engine --test engine -- --ignored
+	PROPTEST_CASES=512 cargo test --quiet $(RUST_TESTED) --test engine properties::queues
+	cargo test --quiet $(RUST_TESTED) --test engine -- --ignored
 	$(PYTEST) -m "long or hypothesis" --hypothesis-profile=all
 
 # The tests in Python with the least version of each package that pyproject.toml promises.
