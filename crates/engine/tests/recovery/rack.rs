@@ -449,7 +449,9 @@ fn no_undo_after_marks() {
 /// recovery that begins at once multiplies it by 0.875, not ssthresh.
 #[test]
 fn recovery_that_marks_end_at_once() {
-    let mut rig = Rig::under("scalable", &cwr(), 8, None);
+    let mut changes = cwr();
+    changes["timestamps"] = json!(true);
+    let mut rig = Rig::under("scalable", &changes, 8, None);
     let mut sent = rig.ack_marked(200, 1);
     for next in 2..=8 {
         sent.extend(rig.ack(200 + next, next, &[]));
