@@ -25,8 +25,14 @@ Capture = pytest.CaptureFixture[str]
 #: Files with tests that take tens of seconds, or that make what others of the file need for as long: they come first, so that no
 #: process is left with one of them when the others have nothing more to do.
 FIRST = (
-    *("test_additions.py", "test_crashes.py", "test_known_outcomes.py", "test_known_outcomes_queues.py"),
-    *("test_scale.py", "test_search.py", "test_site.py", "test_wheel.py"),
+    "test_additions.py",
+    "test_crashes.py",
+    "test_known_outcomes.py",
+    "test_known_outcomes_queues.py",
+    "test_scale.py",
+    "test_search.py",
+    "test_site.py",
+    "test_wheel.py",
 )
 
 
