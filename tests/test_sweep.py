@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import sojourn
 from conftest import SMALL_TOML, Capture, complaint, scenario_data
 from doubles import INVENTOR, Inventor, register
+from sojourn import backends
 from sojourn.campaign import Campaign, plan
 from sojourn.cli import show
 from sojourn.cli.commands import status
@@ -533,13 +534,18 @@ def test_range_of_bandwidth_delay_products() -> None:
 
 
 def test_cost_is_that_of_links_with_data() -> None:
-    """On 20 Mbit/s down and 2 up a download costs what 20 Mbit/s carry, an upload what 2 do; flows share a cost."""
+    """On 20 Mbit/s down and 2 up a download costs what 20 Mbit/s carry, an upload what 2 do; flows share a cost.
+
+    A plan, whose backend says it while it checks the run, has the same.
+    """
 
     def cost(*flows: dict[str, Any]) -> float:
         data = scenario_data(flows=[{"tcp": "newreno", **flow} for flow in flows])
         data["network"]["dumbbell"]["bottleneck"] |= {"rate": "20 Mbit/s", "reverse": {"rate": "2 Mbit/s"}}
         (cell,) = file.from_data(data, "small.toml").cells()
-        return cell.run(0, INVENTOR).cost / 4e6
+        known = cell.run(0, INVENTOR).cost
+        assert plan(Campaign.of_cells("small", [cell]), backends.named("simulator")).cost == known
+        return known / 4e6
 
     down, up = {"from": "a", "to": "b"}, {"from": "b", "to": "a"}
     assert cost(down) == 20

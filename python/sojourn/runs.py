@@ -76,9 +76,14 @@ class Run:
         What programs will send nobody knows: they count as flows that fill the slowest link.
         """
         if "programs" not in self.specification:
-            return _engine.carried(self.text) * self.simulated_seconds
+            return self.carried * self.simulated_seconds
         slowest: int = min(link["rate"] for link in self.specification["links"])
         return (_engine.carried(text(simulated(self.specification))) + slowest) * self.simulated_seconds
+
+    @cached_property
+    def carried(self) -> int:
+        """What the links that limit its flows can carry, in bits/s, where it has no programs."""
+        return _engine.carried(self.text)
 
 
 @dataclass(frozen=True)

@@ -89,8 +89,8 @@ class SteppedRun(Protocol):
 class CheckingTexts(Backend, Protocol):
     """A backend that looks at the text of a run, for which writing that again is left out."""
 
-    def check_text(self, run: RunSpecification, text: str, given: Given, /) -> None:
-        """Looks at a run whose text is known; see ``Backend.check``."""
+    def check_text(self, run: RunSpecification, text: str, given: Given, /) -> int:
+        """Looks at a run whose text is known; see ``Backend.check``. Returns ``Run.carried``, which a plan needs besides."""
         ...
 
 

@@ -54,7 +54,7 @@ class Simulator:
         """See ``Backend.check``: it can do all that a scenario can say except disciplines of Linux; the engine finds nonsense."""
         self.check_text(run, specification.text(run), given)
 
-    def check_text(self, run: RunSpecification, text: str, given: Given, /) -> None:
+    def check_text(self, run: RunSpecification, text: str, given: Given, /) -> int:
         """See ``CheckingTexts.check_text``."""
         for link in run["links"]:
             if link["queue"] is not None and "plugin" in link["queue"]:
@@ -71,7 +71,7 @@ class Simulator:
         if "programs" in run:
             raise InputError("programs: they run on a real kernel only: --backend linux")
         with complaints():
-            _engine.check(text)
+            return _engine.check(text)
 
     def run(self, run: RunSpecification, /) -> RunResult:
         """Simulates one run; see ``Backend.run``."""

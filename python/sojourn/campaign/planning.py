@@ -171,9 +171,13 @@ def plan(campaign: Campaign, backend: Backend | Sequence[Backend], on_cell: Call
 
 def _checking(carrier: Backend) -> Callable[[Run, Given], None]:
     """What has a backend look at a run."""
-    if isinstance(carrier, CheckingTexts):
-        return lambda run, given: carrier.check_text(run.specification, run.text, given)
-    return lambda run, given: carrier.check(run.specification, given)
+    if not isinstance(carrier, CheckingTexts):
+        return lambda run, given: carrier.check(run.specification, given)
+
+    def check(run: Run, given: Given) -> None:
+        vars(run)["carried"] = carrier.check_text(run.specification, run.text, given)
+
+    return check
 
 
 def _packer(text: bytes) -> "zlib._Compress":
