@@ -65,7 +65,7 @@ parameters! {
         derandomise: bool = false, "Avoid drops too close together or too far apart", "RFC 8033 section 5.4: optional, off in ns-3";
         cap_adjustment: bool = true, "From a drop probability of 10 % on, raise it by at most two percentage points per update", "RFC 8033 section 5.5: optional, on in Linux and ns-3";
         high_delay: Duration = Duration::ZERO, "Queueing delay above which each update adds two more percentage points; zero disables this", "RFC 8033 has no such rule; Linux adds them above 250 ms, ns-3.30 above 200 ms";
-        rules: QueueRules = QueueRules::Published, "Whose details: linux spares arrivals by the latest delay, ends the burst allowance by the time between departures, lets an idle probability decay by 1/64 while nothing is queued, and lets a probability of 1 grow on", "RFC 8033 sections 4.1, 4.2 and 4.4; Linux, net/sched/sch_pie.c, pie_drop_early, pie_process_dequeue and pie_calculate_probability";
+        rules: QueueRules = QueueRules::Published, "Whose details: linux spares arrivals by the latest delay, ends the burst allowance by the time between departures, lets an idle probability decay by 1/64 while nothing is queued, lets a probability of 1 grow on, and always spaces drops as derandomise does", "RFC 8033 sections 4.1, 4.2 and 4.4; Linux, net/sched/sch_pie.c, pie_drop_early, pie_process_dequeue and pie_calculate_probability";
     }
 }
 
@@ -349,7 +349,7 @@ impl PieControl {
         if self.is_safe(queue, parameters) {
             return false;
         }
-        if parameters.derandomise {
+        if parameters.derandomise || parameters.rules == QueueRules::Linux {
             if self.probability == 0.0 {
                 self.accumulated = 0.0;
             }
