@@ -163,7 +163,10 @@ impl Group {
 
     /// The open connection that sends forward, of a group in which one arrives at most.
     pub fn only_connection(&self) -> Option<&Flow> {
-        self.open.iter().find(|flow| flow.is_forward()).filter(|_| self.arrivals.is_single())
+        if !self.arrivals.is_single() {
+            return None;
+        }
+        self.open.iter().find(|flow| flow.is_forward())
     }
 
     /// How many are open: sessions if the group has them, connections otherwise.

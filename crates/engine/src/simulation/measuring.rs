@@ -117,7 +117,7 @@ pub(super) fn tell_queues(now: Time, network: &Network, states: &mut States) {
     }
 }
 
-/// The inner states of the congestion controls of flows of the specification.
+/// The inner states of the congestion controls of the flows that are sampled.
 #[cold]
 pub(super) fn tell_flows(now: Time, flows: &Flows, states: &mut States) {
     for (row, flow) in flows.sampled() {
