@@ -47,6 +47,48 @@ fn match_drops_both() {
     }
 }
 
+/// CHOKe of Linux or as published, with thresholds of two and four packets and hardly a drop between them.
+fn with_rules(rules: &str, weight: f64) -> Bench<Choke> {
+    let parameters = json!({
+        "min": {"packets": 2}, "max": {"packets": 4}, "weight": weight, "maximum_probability": 0.0, "gentle": false,
+        "queue_in_bytes": false, "rules": rules,
+    });
+    let mut choke = Choke::new(UNLIMITED, serde_json::from_value(parameters).unwrap());
+    choke.set_link_rate(Rate(10_000_000));
+    Bench::new(choke, 1)
+}
+
+/// choke_enqueue by hand, with a weight of a half: arrivals of different flows find 0 to 4 packets, and qavg is 0, 1, 3, 5 and 7 of
+/// thresholds 4 and 8. The next finds 4 after a departure: qavg is 8, which is not above 8. One more finds 5 and makes it 9.
+#[test]
+fn arithmetic_of_linux() {
+    let mut bench = with_rules("linux", 0.5);
+    for flow in 0..5 {
+        bench.enqueue(Time::ZERO, of(flow));
+    }
+    assert!(bench.dequeue(Time::ZERO).is_some());
+    bench.enqueue(Time::ZERO, of(5));
+    assert_eq!((bench.queue.packets(), bench.drops(DropCause::Early)), (5, 0), "at the maximum");
+    bench.enqueue(Time::ZERO, of(6));
+    assert_eq!((bench.queue.packets(), bench.drops(DropCause::Early)), (5, 1), "above the maximum");
+}
+
+/// Below `htb` CHOKe of Linux does not learn that its queue is empty (sch_htb.c, htb_dequeue_tree): after a thousand seconds of
+/// silence it goes on with the same average. As published the average has decayed.
+#[test]
+fn average_of_an_empty_queue() {
+    for (rules, dropped) in [("linux", 1), ("published", 0)] {
+        let mut bench = with_rules(rules, 0.125);
+        for flow in 0..40 {
+            bench.enqueue(Time::ZERO, of(flow));
+        }
+        while bench.dequeue(Time::ZERO).is_some() {}
+        bench.outcome.dropped.clear();
+        bench.enqueue(Time::ZERO + Duration::from_seconds(1000), of(50));
+        assert_eq!(bench.drops(DropCause::Early), dropped, "{rules}");
+    }
+}
+
 /// An arrival is dropped with probability equal to its flow's share of the queue: 3 of 12 packets, over 4000 trials
 /// with a standard deviation of 27.
 #[test]

@@ -242,6 +242,7 @@ def _clamped(place: Place, limit: int, most: int, discipline: str) -> int:
 
 
 def _choke(parameters: Parameters, limit: Limit, place: Place) -> list[object]:
+    fixed(place, parameters, "rules", "linux", why="CHOKe of Linux has its own arithmetic")
     fixed(place, parameters, "queue_in_bytes", False, why="CHOKe of Linux measures the queue in packets")
     size = parameters["mean_packet_size"]
     least, most, settings = _red_settings(parameters, place, "CHOKe", size)

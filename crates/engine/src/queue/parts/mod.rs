@@ -39,6 +39,7 @@ pub use highest::Highest;
 pub use hungriest::{ConnectionKind, GuessParameters, GuessedHungriest, Hungriest, NamedHungriest};
 pub use periodic::Periodic;
 pub use pie_control::{DelayEstimator, PieControl, PieParameters, PieScaling};
+pub use red_linux::LinuxRed;
 pub use red_queue::{RedParameters, RedQueue, RedSettings};
 pub use rotation::Rotation;
 pub use rules::QueueRules;

@@ -1,5 +1,5 @@
-//! RED as Linux computes it: include/net/red.h. The queue is in bytes, probabilities are integers, and an interval between drops
-//! is drawn once, where Floyd and Jacobson draw for each packet.
+//! RED as Linux computes it: include/net/red.h. The queue is in bytes, or in packets for CHOKe; probabilities are integers, and an
+//! interval between drops is drawn once, where Floyd and Jacobson draw for each packet.
 //!
 //! The average does not change while the queue is empty. Linux lets it decay from the moment at which RED is asked for a packet
 //! and has none (net/sched/sch_red.c, red_dequeue), which does not happen below `htb`: a class whose queue runs empty is no longer
@@ -11,7 +11,7 @@ const PROBABILITY_BITS: f64 = 4_294_967_296.0;
 const GREATEST_LOGARITHM: f64 = 31.0;
 
 state! {
-    /// The state and the settings of a queue, with thresholds in bytes (red_set_parms).
+    /// The state and the settings of a queue, with thresholds in its unit (red_set_parms).
     pub LinuxRed(weight: f64, least: f64, most: f64, maximum_probability: f64) {
         /// The logarithm of one over the weight (Wlog), which scales averages and thresholds.
         scale: u32 = (-libm::log2(weight)).round().clamp(1.0, GREATEST_LOGARITHM) as u32,
@@ -19,7 +19,7 @@ state! {
         slope: u64 = ((maximum_probability * PROBABILITY_BITS) as u64 / ((most - least) as u64).max(1)).max(1),
         least: u64 = (least as u64) << scale,
         most: u64 = (most as u64) << scale,
-        /// The average queue in bytes, scaled (qavg).
+        /// The average queue, scaled (qavg).
         average: u64,
         /// Packets since the latest drop (qcount).
         count: i64 = -1,
@@ -38,14 +38,32 @@ pub enum Selected {
 }
 
 impl LinuxRed {
-    /// The average queue, in bytes.
+    /// The average queue, in its unit.
     pub fn average(&self) -> f64 {
         self.average as f64 / (1_u64 << self.scale) as f64
     }
 
-    /// Whether an arrival is dropped or marked, with `backlog` bytes queued. `draw` gives 32 random bits.
-    pub fn on_arrival(&mut self, backlog: u64, draw: impl FnOnce() -> u32) -> Option<Selected> {
+    /// The same, but with forced drops above the maximum threshold, and not from there on, as CHOKe has them (choke_enqueue).
+    pub fn forced_above_most(self) -> LinuxRed {
+        LinuxRed { most: self.most + 1, ..self }
+    }
+
+    /// An arrival finds so much queued (red_calc_qavg_no_idle_time).
+    pub fn on_arrival(&mut self, backlog: u64) {
         self.average = self.average + backlog - (self.average >> self.scale);
+    }
+
+    /// Whether the average is above the minimum threshold. If not, the count of packets since the latest drop begins anew.
+    pub fn is_above_least(&mut self) -> bool {
+        let is_above = self.average > self.least;
+        if !is_above {
+            self.count = -1;
+        }
+        is_above
+    }
+
+    /// Whether the arrival is dropped or marked (red_action). `draw` gives 32 random bits.
+    pub fn selects(&mut self, draw: impl FnOnce() -> u32) -> Option<Selected> {
         if self.average < self.least {
             self.count = -1;
             return None;
@@ -86,7 +104,8 @@ mod tests {
                 (red.average, red.count, red.due) = (average as u64, count, due as u64);
                 continue;
             }
-            let selected = red.on_arrival(backlog as u64, || (due as u64 * red_slope()) as u32);
+            red.on_arrival(backlog as u64);
+            let selected = red.selects(|| (due as u64 * red_slope()) as u32);
             assert_eq!((red.average, red.count, red.due), (average as u64, count, due as u64), "line {}", number + 2);
             assert_eq!(selected, [None, Some(Selected::Early), Some(Selected::Forced)][action as usize]);
             early += u32::from(action == 1);

@@ -121,9 +121,15 @@ impl RedQueue {
     }
 
     /// Linux's red_enqueue: RED's decision precedes the limit.
-    fn enqueue_in_linux(&mut self, mut packet: Packet, context: &mut Context) {
+    fn enqueue_in_linux(&mut self, packet: Packet, context: &mut Context) {
         let Some(red) = &mut self.linux else { return };
-        let selected = red.on_arrival(self.queue.bytes(), || (context.random.bits() >> 32) as u32);
+        red.on_arrival(self.queue.bytes());
+        let selected = red.selects(|| (context.random.bits() >> 32) as u32);
+        self.admit_in_linux(packet, selected, context);
+    }
+
+    /// Queues, drops or marks an arrival that Linux's RED has selected, or has not.
+    pub fn admit_in_linux(&mut self, mut packet: Packet, selected: Option<Selected>, context: &mut Context) {
         if let Some(selected) = selected {
             let may_mark = selected == Selected::Early || !self.parameters.hard_drop;
             if !context.mark_or_drop(&mut packet, self.parameters.ecn && may_mark, None) {
