@@ -78,8 +78,7 @@ impl QueueDiscipline for Choke {
         let ChokeParameters { red, rules } = &self.parameters;
         if *rules == QueueRules::Linux && self.linux.is_none() {
             let RedSettings { minimum, maximum, weight } = red.settings(rate);
-            let [least, most] =
-                [minimum, maximum].map(|each| (each * red.bytes() / red.mean_packet_size.0 as f64).round());
+            let [least, most] = [minimum, maximum].map(|threshold| (threshold / red.unit()).round());
             self.linux = Some(LinuxRed::new(weight, least, most, red.maximum_probability).forced_above_most());
         }
     }

@@ -73,6 +73,18 @@ fn arithmetic_of_linux() {
     assert_eq!((bench.queue.packets(), bench.drops(DropCause::Early)), (5, 1), "above the maximum");
 }
 
+/// choke_enqueue compares above the minimum: packets of one flow find 0, 1, 2 and 3, and qavg is 0, 1, 3 and 5 of a threshold of 4.
+#[test]
+fn match_in_linux() {
+    let mut bench = with_rules("linux", 0.5);
+    for _ in 0..3 {
+        bench.enqueue(Time::ZERO, of(0));
+    }
+    assert_eq!((bench.queue.packets(), bench.drops(DropCause::Early)), (3, 0), "not above the minimum");
+    bench.enqueue(Time::ZERO, of(0));
+    assert_eq!((bench.queue.packets(), bench.drops(DropCause::Early)), (2, 2));
+}
+
 /// Below `htb` CHOKe of Linux does not learn that its queue is empty (sch_htb.c, htb_dequeue_tree): after a thousand seconds of
 /// silence it goes on with the same average. As published the average has decayed.
 #[test]

@@ -64,7 +64,7 @@ impl RedParameters {
     }
 
     /// The mean packet size, in the unit of the queue length.
-    fn unit(&self) -> f64 {
+    pub fn unit(&self) -> f64 {
         if self.queue_in_bytes { self.mean_packet_size.0 as f64 } else { 1.0 }
     }
 
