@@ -1,6 +1,6 @@
 //! FQ-PIE: flows are hashed to queues, each under PIE and served as in FQ-CoDel. Linux net/sched/sch_fq_pie.c.
 
-use super::parts::{FlowQueues, Measure, PieControl, QueueRules, Rotation};
+use super::parts::{FlowQueues, Measure, PieControl, Rotation};
 use super::{Context, Fifo, FlowHash, Limit, PieParameters, QueueDiscipline, Queued};
 use crate::packet::Packet;
 use crate::time::{Duration, Time};
@@ -18,16 +18,10 @@ parameters! {
     }
 }
 
-/// Linux, net/sched/sch_pie.c, pie_calculate_probability, which FQ-PIE shares.
-const HIGH_DELAY: Duration = Duration::from_milliseconds(250);
-
 state! {
     pub FqPie(limit: Limit, parameters: FqPieParameters) {
         quantum: u64 = parameters.quantum.0,
-        pie: PieParameters = match parameters.pie.rules {
-            QueueRules::Linux => PieParameters { high_delay: HIGH_DELAY, ..parameters.pie },
-            QueueRules::Published => parameters.pie,
-        },
+        pie: PieParameters = parameters.pie,
         hash: FlowHash,
         controls: Box<[PieControl]> = (0..parameters.queues as usize).map(|_| PieControl::new(&pie)).collect(),
         queues: FlowQueues = FlowQueues::new(controls.len(), Measure::Bytes, limit),

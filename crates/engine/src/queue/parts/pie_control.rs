@@ -65,7 +65,7 @@ parameters! {
         derandomise: bool = false, "Avoid drops too close together or too far apart", "RFC 8033 section 5.4: optional, off in ns-3";
         cap_adjustment: bool = true, "From a drop probability of 10 % on, raise it by at most two percentage points per update", "RFC 8033 section 5.5: optional, on in Linux and ns-3";
         high_delay: Duration = Duration::ZERO, "Queueing delay above which each update adds two more percentage points; zero disables this", "RFC 8033 has no such rule; Linux adds them above 250 ms, ns-3.30 above 200 ms";
-        rules: QueueRules = QueueRules::Published, "Whose details: linux spares arrivals by the latest delay, ends the burst allowance by the time between departures, lets an idle probability decay by 1/64 while nothing is queued, lets a probability of 1 grow on, and always spaces drops as derandomise does", "RFC 8033 sections 4.1, 4.2 and 4.4; Linux, net/sched/sch_pie.c, pie_drop_early, pie_process_dequeue and pie_calculate_probability";
+        rules: QueueRules = QueueRules::Published, "Whose details: linux spares arrivals by the latest delay, ends the burst allowance by the time between departures, lets an idle probability decay by 1/64 while nothing is queued, lets a probability of 1 grow on, spaces drops as derandomise does, and has a high_delay of 250 ms", "RFC 8033 sections 4.1, 4.2 and 4.4; Linux, net/sched/sch_pie.c, pie_drop_early, pie_process_dequeue and pie_calculate_probability";
     }
 }
 
@@ -85,6 +85,8 @@ const CAP: f64 = 0.02;
 const HIGH_DELAY_STEP: f64 = 0.02;
 /// As [`DECAY`], in Linux (pie_calculate_probability).
 const DECAY_IN_LINUX: f64 = 1.0 - 1.0 / 64.0;
+/// [`PieParameters::high_delay`] in Linux (pie_calculate_probability).
+const HIGH_DELAY_IN_LINUX: Duration = Duration::from_milliseconds(250);
 /// The greatest probability in Linux, which has 1 at bit 56 of 64 (include/net/pie.h, MAX_PROB).
 const GREATEST_IN_LINUX: f64 = 256.0;
 /// Section 5.2: the weight of a departure measurement is its threshold divided by this number of bytes.
@@ -99,12 +101,13 @@ impl PieParameters {
         if delay == Duration::ZERO && delay_before == Duration::ZERO {
             next *= DECAY;
         }
-        (next + self.high_delay_step(delay)).clamp(0.0, 1.0)
+        let is_high = self.high_delay > Duration::ZERO && delay > self.high_delay;
+        (next + high_delay_step(is_high)).clamp(0.0, 1.0)
     }
 
     /// The same in Linux (pie_calculate_probability), of a queue that is empty or not.
     fn next_probability_in_linux(&self, probability: f64, delays: [Duration; 2], is_empty: bool) -> f64 {
-        let next = probability + self.change(probability, delays) + self.high_delay_step(delays[0]);
+        let next = probability + self.change(probability, delays) + high_delay_step(delays[0] > HIGH_DELAY_IN_LINUX);
         let next = next.clamp(0.0, GREATEST_IN_LINUX);
         if delays == [Duration::ZERO; 2] && is_empty { next * DECAY_IN_LINUX } else { next }
     }
@@ -117,13 +120,13 @@ impl PieParameters {
         if self.cap_adjustment && probability >= CAP_FROM { change.min(CAP) } else { change }
     }
 
-    fn high_delay_step(&self, delay: Duration) -> f64 {
-        if self.high_delay > Duration::ZERO && delay > self.high_delay { HIGH_DELAY_STEP } else { 0.0 }
-    }
-
     fn is_short(&self, delay: Duration) -> bool {
         delay * 2 < self.target
     }
+}
+
+fn high_delay_step(is_high: bool) -> f64 {
+    if is_high { HIGH_DELAY_STEP } else { 0.0 }
 }
 
 /// The time in which [`PieParameters::departure_threshold`] bytes depart (section 5.2).
@@ -414,11 +417,11 @@ mod tests {
         assert_eq!(control.burst_allowance, Duration::from_milliseconds(150));
     }
 
-    /// pie_calculate_probability by hand. A probability of 1 grows on, by at most two points an update, and by two more above the
-    /// high delay; one that decays loses 1/64, but not while packets are queued.
+    /// pie_calculate_probability by hand. A probability of 1 grows on, by at most two points an update, and by two more above
+    /// 250 ms; one that decays loses 1/64, but not while packets are queued.
     #[test]
     fn probability_in_linux() {
-        let parameters = PieParameters { high_delay: Duration::from_milliseconds(250), ..linux() };
+        let parameters = linux();
         let next = |probability, delay: u64, is_empty| {
             parameters.next_probability_in_linux(probability, [Duration::from_milliseconds(delay); 2], is_empty)
         };
