@@ -144,6 +144,18 @@ pub struct Progress {
     pub needless: u64,
 }
 
+/// Who is told of each segment that is newly known to be delivered.
+pub trait Told {
+    /// A segment has been delivered: either acknowledged or SACKed.
+    fn of_delivery(&mut self, index: u64, is_sacked: bool);
+}
+
+/// Nobody.
+impl Told for () {
+    #[inline(always)]
+    fn of_delivery(&mut self, _index: u64, _is_sacked: bool) {}
+}
+
 impl Scoreboard {
     /// Creates an empty scoreboard for segments of `mss` bytes.
     pub fn new(mss: u64, duplicate_threshold: u64, rule: LossRule) -> Scoreboard {
@@ -259,14 +271,14 @@ impl Scoreboard {
         }
     }
 
-    /// Processes a cumulative acknowledgement of all bytes below `number` and SACK blocks. Calls `arrived` for each
-    /// segment newly known to be delivered.
-    pub fn on_acknowledgement(&mut self, number: u64, blocks: &[Block], mut arrived: impl FnMut(u64)) -> Progress {
-        let acknowledged = self.on_cumulative(number, &mut arrived);
+    /// Processes a cumulative acknowledgement of all bytes below `number` and SACK blocks. Tells of each segment newly known to be
+    /// delivered.
+    pub fn on_acknowledgement(&mut self, number: u64, blocks: &[Block], told: &mut impl Told) -> Progress {
+        let acknowledged = self.on_cumulative(number, |index| told.of_delivery(index, false));
         if blocks.is_empty() {
             return Progress { delivered: acknowledged, ..Progress::default() };
         }
-        let progress = self.on_sacks(blocks, &mut arrived);
+        let progress = self.on_sacks(blocks, |index| told.of_delivery(index, true));
         Progress { delivered: progress.delivered + acknowledged, ..progress }
     }
 

@@ -552,7 +552,7 @@ impl Recovery {
 
     /// Records the delivery of a segment. `echo_ended` is the end of the clock tick of the echoed timestamp, if any. Returns the
     /// segment's latest transmission if it [knows them](Recovery::knows_transmissions).
-    #[inline]
+    #[inline(always)]
     pub fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) -> Option<Transmission> {
         match self {
             Recovery::Rack(rack) => return Some(rack.on_delivered(index, echo_ended, now)),

@@ -1,13 +1,13 @@
 //! Processing of an acknowledgement: updates the scoreboard, detects losses, grows the window or continues recovery,
 //! and sends what the window then allows.
 
-use super::{Sender, State};
+use super::{DeliveryEstimator, SegmentTimes, Sender, State};
 use crate::packet::{AckOptions, Packet};
 use crate::tcp::congestion::{Ack, Delivery, RateSample, Timestamps};
 use crate::tcp::flight::Arrival;
 use crate::tcp::profile::ControlRtt;
-use crate::tcp::recovery::{Evidence, Step};
-use crate::tcp::scoreboard::Progress;
+use crate::tcp::recovery::{Evidence, Recovery, Step};
+use crate::tcp::scoreboard::{Progress, Told};
 use crate::time::{Duration, Time};
 
 /// The degree of reordering that a sender expects from the beginning, in segments (Linux ip-sysctl.rst, tcp_reordering).
@@ -38,6 +38,30 @@ struct Growth<'a> {
     rtt: Option<Duration>,
     timestamps: Option<Timestamps>,
     options: &'a AckOptions,
+}
+
+/// Those who are told of each segment that is delivered.
+struct Watching<'a> {
+    delivery: &'a mut Option<Box<DeliveryEstimator>>,
+    recovery: &'a mut Recovery,
+    times: &'a mut Option<Box<SegmentTimes>>,
+    /// The end of the tick of the echoed timestamp, for segments that are acknowledged and for those that are SACKed.
+    echo_ended: [Option<Time>; 2],
+    now: Time,
+}
+
+impl Told for Watching<'_> {
+    // Inlined where it is called once for each segment of most acknowledgements.
+    #[inline(always)]
+    fn of_delivery(&mut self, index: u64, is_sacked: bool) {
+        if let Some(delivery) = self.delivery {
+            delivery.on_delivered(index, self.now);
+        }
+        let transmission = self.recovery.on_delivered(index, self.echo_ended[usize::from(is_sacked)], self.now);
+        if let Some(times) = self.times {
+            times.on_delivered(index, transmission, is_sacked);
+        }
+    }
 }
 
 impl Sender {
@@ -163,28 +187,23 @@ impl Sender {
         if self.watches {
             return self.take_watched_arrivals(ack, now);
         }
-        self.flight.scoreboard.on_acknowledgement(ack.number, ack.options.sacks.as_slice(), |_| ())
+        self.flight.scoreboard.on_acknowledgement(ack.number, ack.options.sacks.as_slice(), &mut ())
     }
 
     #[inline(never)]
     fn take_watched_arrivals(&mut self, ack: &Acknowledgement, now: Time) -> Progress {
-        let sacks = ack.options.sacks.as_slice();
-        let (delivery, recovery, times) = (&mut self.delivery, &mut self.recovery, &mut self.segment_times);
-        let first_kept = self.flight.scoreboard.index_past(ack.number);
         let echo_ended = self.rtt_sampler.end_of_tick(ack.echo);
         // Above a gap the echo is of what arrived before it (RFC 7323 section 4.3). Linux asks it of what is acknowledged in sequence
         // only (tcp_input.c, tcp_clean_rtx_queue, tcp_sacktag_one).
-        let is_asked_above = !self.flight.settings.counts_segments;
-        self.flight.scoreboard.on_acknowledgement(ack.number, sacks, |index| {
-            if let Some(delivery) = delivery {
-                delivery.on_delivered(index, now);
-            }
-            let is_sacked = index >= first_kept;
-            let transmission = recovery.on_delivered(index, echo_ended.filter(|_| is_asked_above || !is_sacked), now);
-            if let Some(times) = times {
-                times.on_delivered(index, transmission, is_sacked);
-            }
-        })
+        let of_sacked = echo_ended.filter(|_| !self.flight.settings.counts_segments);
+        let mut watching = Watching {
+            delivery: &mut self.delivery,
+            recovery: &mut self.recovery,
+            times: &mut self.segment_times,
+            echo_ended: [echo_ended, of_sacked],
+            now,
+        };
+        self.flight.scoreboard.on_acknowledgement(ack.number, ack.options.sacks.as_slice(), &mut watching)
     }
 
     fn sample_rtt(&mut self, number: u64, echo: Time, now: Time) -> Option<Duration> {

@@ -121,6 +121,7 @@ impl Rack {
         self.detector.on_rtt(rtt);
     }
 
+    #[inline(always)]
     pub(super) fn on_delivered(&mut self, index: u64, echo_ended: Option<Time>, now: Time) -> Transmission {
         let transmission = self.detector.on_delivered(index, echo_ended, now);
         self.timeout.on_delivered(index, transmission.again, echo_ended);
