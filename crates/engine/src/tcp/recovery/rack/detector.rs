@@ -13,12 +13,23 @@ const REORDERING_PERSISTS: u32 = 16;
 /// Divisor of the minimum RTT that gives one step of the reordering window: step 4.
 const REORDERING_STEP: u64 = 4;
 
+/// A segment that was sent again.
+#[derive(Clone, Copy, Debug)]
+struct Again {
+    sent: Time,
+    index: u64,
+    /// The first segment that had not been sent before.
+    nxt: u64,
+}
+
 state! {
     /// The state of section 5.2.
     pub(super) Detector() {
         transmissions: Transmissions = Transmissions::new(),
-        /// Segments in the order of their latest transmission. Entries of earlier transmissions are skipped.
-        order: VecDeque<(Time, u64)> = VecDeque::new(),
+        /// Segments are sent for the first time in order: those below have been looked at.
+        first: u64,
+        /// Those that were sent again, in the order of their transmissions. Entries of earlier transmissions are skipped.
+        again: VecDeque<Again>,
         /// RACK.xmit_ts and RACK.segment: of the delivered segments, the one sent last.
         latest: Option<(Time, u64)>,
         /// RACK.rtt.
@@ -44,7 +55,9 @@ impl Detector {
     /// before.
     pub(super) fn on_sent(&mut self, index: u64, una: u64, nxt: u64, now: Time) {
         self.transmissions.on_sent(index, una, nxt, now);
-        self.order.push_back((now, index));
+        if index < nxt {
+            self.again.push_back(Again { sent: now, index, nxt });
+        }
     }
 
     pub(super) fn degree_of_reordering(&self) -> u64 {
@@ -116,6 +129,12 @@ impl Detector {
         Duration((self.min_rtt.0 / REORDERING_STEP).saturating_mul(self.steps)).min(srtt)
     }
 
+    /// Whether what is under way was sent after all that has been delivered, so that nothing can be lost.
+    #[inline(always)]
+    pub(super) fn is_in_order(&self, scoreboard: &Scoreboard) -> bool {
+        scoreboard.sacked() + scoreboard.lost() == 0 && self.again.is_empty()
+    }
+
     /// Step 5: marks as lost the segments sent at least the reordering window before the latest delivered one. Returns
     /// their number and the time until the last of the remaining segments sent before it is lost.
     pub(super) fn find_losses(
@@ -126,17 +145,46 @@ impl Detector {
         now: Time,
     ) -> (u64, Option<Duration>) {
         let Some(latest) = self.latest else { return (0, None) };
-        // Most acknowledgements arrive in order, and end here.
-        while let Some((sent, index)) = self.order.front().copied() {
-            if scoreboard.is_under_way(index) && self.transmissions.of(index).sent == sent {
+        while let Some((sent, index)) = self.earliest(scoreboard) {
+            if self.is_current(sent, index, scoreboard) {
                 if (sent, index) >= latest {
                     break;
                 }
                 return self.find_late(latest, scoreboard, losses_are_plain, rto, now);
             }
-            self.order.pop_front();
+            self.skip(index);
         }
         (0, None)
+    }
+
+    /// The first in the order of transmissions, and when it was sent.
+    #[inline(always)]
+    fn earliest(&mut self, scoreboard: &Scoreboard) -> Option<(Time, u64)> {
+        self.first = self.first.max(scoreboard.una());
+        while self.first < scoreboard.nxt() && self.transmissions.of(self.first).again {
+            self.first += 1;
+        }
+        match self.again.front() {
+            Some(again) if self.first >= again.nxt => Some((again.sent, again.index)),
+            _ if self.first < scoreboard.nxt() => Some((self.transmissions.of(self.first).sent, self.first)),
+            _ => None,
+        }
+    }
+
+    /// Looks no more at the first in the order of transmissions.
+    #[inline(always)]
+    fn skip(&mut self, index: u64) {
+        if index == self.first {
+            self.first += 1;
+        } else {
+            self.again.pop_front();
+        }
+    }
+
+    /// Whether a segment is under way that was last sent then.
+    #[inline(always)]
+    fn is_current(&self, sent: Time, index: u64, scoreboard: &Scoreboard) -> bool {
+        scoreboard.is_under_way(index) && self.transmissions.of(index).sent == sent
     }
 
     /// The same where a segment is under way that was sent before the latest delivered one.
@@ -151,24 +199,29 @@ impl Detector {
     ) -> (u64, Option<Duration>) {
         let patience = self.rtt + self.reordering_window(losses_are_plain, rto.srtt());
         let mut lost = 0;
-        while let Some((sent, index)) = self.order.front().copied() {
-            if scoreboard.is_under_way(index) && self.transmissions.of(index).sent == sent {
+        while let Some((sent, index)) = self.earliest(scoreboard) {
+            if self.is_current(sent, index, scoreboard) {
                 if (sent, index) >= latest {
                     break;
                 }
                 if sent + patience > now {
-                    let last = self.order.iter().rev().find(|(sent, index)| {
-                        (*sent, *index) < latest
-                            && scoreboard.is_under_way(*index)
-                            && self.transmissions.of(*index).sent == *sent
-                    });
-                    return (lost, last.map(|(sent, _)| (*sent + patience).since(now)));
+                    return (lost, self.last_before(latest, scoreboard).map(|sent| (sent + patience).since(now)));
                 }
                 lost += scoreboard.mark_lost_anew(index);
             }
-            self.order.pop_front();
+            self.skip(index);
         }
         (lost, None)
+    }
+
+    /// When the last of the segments under way was sent that were sent before the latest delivered one.
+    fn last_before(&self, latest: (Time, u64), scoreboard: &Scoreboard) -> Option<Time> {
+        let is_one =
+            |(sent, index): &(Time, u64)| (*sent, *index) < latest && self.is_current(*sent, *index, scoreboard);
+        let first = (self.first..scoreboard.nxt()).rev().map(|index| (self.transmissions.of(index), index));
+        let first = first.filter(|(each, _)| !each.again).map(|(each, index)| (each.sent, index)).find(is_one);
+        let again = self.again.iter().rev().map(|again| (again.sent, again.index)).find(is_one);
+        first.max(again).map(|(sent, _)| sent)
     }
 
     /// After a timeout, only the first segment and those sent at least an RTT ago are lost (section 6.3, but without a reordering
@@ -190,6 +243,7 @@ mod tests {
     use crate::packet::Block;
     use crate::tcp::profile::StackProfile;
     use crate::tcp::recovery::RecoveryKind;
+    use proptest::prelude::*;
 
     fn microseconds(time: u64) -> Time {
         Time::ZERO + Duration::from_microseconds(time)
@@ -317,6 +371,64 @@ mod tests {
             detector.on_sent(0, 0, 1, microseconds(5_400));
             detector.on_delivered(0, Some(microseconds(tick_echoed + 1_000)), microseconds(6_000));
             assert_eq!(detector.latest.is_some(), counts, "echo of {tick_echoed} us");
+        }
+    }
+    /// Step 5, RACK_detect_loss() of section 6.2 over all segments: whatever is sent, sent again, acknowledged and SACKed, those
+    /// are lost that were sent before the latest delivered one and at least the RTT and the reordering window ago, and the timer
+    /// waits for the last of the others that were sent before it.
+    fn check_losses(
+        detector: &mut Detector,
+        scoreboard: &mut Scoreboard,
+        rto: &Rto,
+        now: Time,
+    ) -> Result<(), TestCaseError> {
+        let patience = detector.rtt + detector.reordering_window(false, rto.srtt());
+        let sent = |index: u64| detector.transmissions.of(index).sent;
+        let before = |index: &u64| scoreboard.is_under_way(*index) && Some((sent(*index), *index)) < detector.latest;
+        let (lost, late): (Vec<u64>, Vec<u64>) =
+            (scoreboard.una()..scoreboard.nxt()).filter(before).partition(|index| sent(*index) + patience <= now);
+        let wait = late.iter().map(|index| (sent(*index) + patience).since(now)).max();
+        let found = detector.find_losses(scoreboard, false, rto, now);
+        prop_assert_eq!(found, (lost.len() as u64, wait));
+        prop_assert!(lost.iter().all(|index| !scoreboard.is_under_way(*index)));
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn losses_as_defined(steps in prop::collection::vec((0u8..6, 0u64..20, 0u64..30), 1..200)) {
+            let (mut detector, mut scoreboard) = (detector_of(0), Scoreboard::new(1000, 3, RecoveryKind::Rack.loss_rule()));
+            let (_, _, rto) = after_sack();
+            let mut now = microseconds(0);
+            for (step, place, pause) in steps {
+                now += Duration::from_microseconds(pause);
+                let (una, nxt) = (scoreboard.una(), scoreboard.nxt());
+                let index = una + place % (nxt - una).max(1);
+                let sequence = |index| scoreboard.sequence(index);
+                match step {
+                    0..=2 => {
+                        detector.on_sent(nxt, una, nxt, now);
+                        scoreboard.on_sent();
+                    }
+                    3 => {
+                        scoreboard.start_episode();
+                        if let Some(lost) = scoreboard.next_lost() {
+                            detector.on_sent(lost, una, nxt, now);
+                            scoreboard.on_retransmitted(lost);
+                        }
+                    }
+                    4 if index < nxt => {
+                        let block = Block { start: sequence(index), end: sequence(index + 1) };
+                        scoreboard.on_sacks(&[block], |index| { detector.on_delivered(index, None, now); });
+                    }
+                    _ if index < nxt => {
+                        let number = sequence(index);
+                        scoreboard.on_cumulative(number, |index| { detector.on_delivered(index, None, now); });
+                    }
+                    _ => {}
+                }
+                check_losses(&mut detector, &mut scoreboard, &rto, now)?;
+            }
         }
     }
 }

@@ -148,7 +148,9 @@ impl Rack {
         let probe_repaired = self.ends_probe(una) && duplicate.is_none();
         let restored = self.after_spurious_timeout(flight, acked, progress.newly_sacked > 0);
         let retransmitted = flight.scoreboard.retransmitted();
-        progress.newly_lost += self.mark_losses(flight, rto, now);
+        if self.awaits_reordering() || !self.detector.is_in_order(&flight.scoreboard) {
+            progress.newly_lost += self.mark_losses(flight, rto, now);
+        }
         self.lost_again = flight.scoreboard.retransmitted() < retransmitted;
         if let Some(evidence) = restored {
             evidence
