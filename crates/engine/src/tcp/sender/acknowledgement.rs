@@ -143,7 +143,7 @@ impl Sender {
         }
         self.send(now, outbox);
         if acked > 0 {
-            self.recovery.arm_probe(&self.flight, &self.rto, self.retransmission, now);
+            self.arm_probe(now);
         }
     }
 

@@ -218,6 +218,7 @@ impl Sender {
         self.end = self.fin;
         self.end_persisting();
         self.send_new(0, now, outbox);
+        self.arm_probe(now);
     }
 
     /// A FIN waits for the receive window, which is probed when nothing is outstanding.

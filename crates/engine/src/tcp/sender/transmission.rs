@@ -43,6 +43,7 @@ impl Sender {
         let mss = self.flight.window.mss;
         let window = self.recovery.window(&self.flight);
         let mut in_flight = self.recovery.in_flight(&self.flight);
+        let nxt = self.flight.scoreboard.nxt();
         if !self.window_limited {
             self.on_unlimited(now);
         }
@@ -68,6 +69,15 @@ impl Sender {
             }
             in_flight += mss;
         }
+        if self.flight.scoreboard.nxt() > nxt {
+            self.arm_probe(now);
+        }
+    }
+
+    /// Arms the tail loss probe after new data was sent or acknowledged.
+    #[inline(always)]
+    pub(super) fn arm_probe(&mut self, now: Time) {
+        self.recovery.arm_probe(&self.flight, &self.rto, self.retransmission, now);
     }
 
     /// Whether the stream has more data and both buffers have room for it.
@@ -109,7 +119,6 @@ impl Sender {
         if self.retransmission == Time::NEVER {
             self.retransmission = now + self.rto.timeout(&self.profile.rto_limits()); // RFC 6298 (5.1)
         }
-        self.recovery.arm_probe(&self.flight, &self.rto, self.retransmission, now);
         if self.rtt_sampler.awaits_segment() {
             // A FIN without data takes up a number (RFC 9293 section 3.4): what acknowledges only the data before it is no answer.
             self.rtt_sampler.time_segment(self.flight.scoreboard.sequence(index) + payload.max(1), now);
@@ -134,7 +143,10 @@ impl Sender {
         };
         let pacer = (self.recovery.passes_pacing() && now < self.pacer.next()).then_some(self.pacer);
         match next {
-            Next::New => self.send_new(self.payload(self.flight.scoreboard.nxt()), now, outbox),
+            Next::New => {
+                self.send_new(self.payload(self.flight.scoreboard.nxt()), now, outbox);
+                self.arm_probe(now);
+            }
             Next::Retransmission(index) | Next::Rescue(index) => self.retransmit(index, now, outbox),
         }
         if let Some(pacer) = pacer {
