@@ -1,9 +1,12 @@
 //! Parameters of algorithms and stacks. Each is declared once, with its default, description and source. The
 //! declaration provides the value that the algorithm reads, the check of user settings, and the output of `describe`.
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value, json};
+use std::fmt::{self, Formatter};
+use std::marker::PhantomData;
+
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserializer, Serialize};
+use serde_json::{Value, json};
 
 use crate::time::Duration;
 use crate::units::{Bytes, Rate};
@@ -117,14 +120,29 @@ pub trait Parameters: Default {
 /// # Errors
 /// One line that names the parameter, if it does not exist or its value has another type.
 pub fn read<'de, P: Parameters, D: Deserializer<'de>>(deserializer: D) -> Result<P, D::Error> {
-    let mut parameters = P::default();
-    for (name, value) in Map::<String, Value>::deserialize(deserializer)? {
-        let known = parameters.set(&name, &value).map_err(|error| D::Error::custom(format!("{name}: {error}")))?;
-        if !known {
-            return Err(D::Error::custom(format!("unknown parameter {name:?}")));
+    struct Reader<P>(PhantomData<P>);
+
+    impl<'de, P: Parameters> Visitor<'de> for Reader<P> {
+        type Value = P;
+
+        fn expecting(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a map")
+        }
+
+        fn visit_map<M: MapAccess<'de>>(self, mut given: M) -> Result<P, M::Error> {
+            let mut parameters = P::default();
+            while let Some((name, value)) = given.next_entry::<String, Value>()? {
+                let known =
+                    parameters.set(&name, &value).map_err(|error| M::Error::custom(format!("{name}: {error}")))?;
+                if !known {
+                    return Err(M::Error::custom(format!("unknown parameter {name:?}")));
+                }
+            }
+            Ok(parameters)
         }
     }
-    Ok(parameters)
+
+    deserializer.deserialize_map(Reader(PhantomData))
 }
 
 /// Changes the default of a nested parameter.
@@ -276,6 +294,7 @@ macro_rules! choice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::Deserialize as _;
 
     parameters! {
         struct Inner {

@@ -78,16 +78,11 @@ fn parse(specification: &str) -> PyResult<Specification> {
     serde_json::from_str(specification).map_err(|error| SpecificationError::new_err(error.to_string()))
 }
 
-/// Checks that a specification is one of a run, in little memory. Returns what [`carried`] does, which a plan asks of it too.
+/// Checks that a specification is one of a run, in little memory. Returns the bits a second that its flows can send together at most.
 #[pyfunction]
 fn check(py: Python<'_>, specification: &str) -> PyResult<u64> {
     let specification = parse(specification)?;
-    py.detach(|| {
-        let carried = simulation::carried(&specification);
-        simulation::check(specification)?;
-        carried
-    })
-    .map_err(SpecificationError::new_err)
+    py.detach(|| simulation::check(specification)).map_err(SpecificationError::new_err)
 }
 
 /// About how many bytes of memory a run takes at most, its result included.

@@ -33,16 +33,22 @@ pub fn loads(specification: &Specification) -> Result<Vec<(usize, f64)>, String>
     Ok(loads)
 }
 
-/// The bits a second that a specification's flows can send together at most: the rates of the links that limit them, each counted
-/// once. Of a flow it is the slowest link that its data cross; links that only acknowledgements cross do not count.
+/// See [`Plan::carried`].
 ///
 /// # Errors
 /// One line that says what in the specification is wrong and what is allowed.
 pub fn carried(specification: &Specification) -> Result<u64, String> {
-    let groups = Plan::without_plugins(specification)?.groups;
-    let limiting = groups.iter().filter_map(|group| slowest(specification, &group.way.there));
-    let limiting: BTreeSet<usize> = limiting.collect();
-    Ok(limiting.iter().fold(0, |sum, link| sum.saturating_add(specification.links[*link].rate.0)))
+    Ok(Plan::without_plugins(specification)?.carried())
+}
+
+impl Plan<'_> {
+    /// The bits a second that its flows can send together at most: the rates of the links that limit them, each counted once. Of a flow
+    /// it is the slowest link that its data cross; links that only acknowledgements cross do not count.
+    pub fn carried(&self) -> u64 {
+        let limiting = self.groups.iter().filter_map(|group| slowest(self.specification, &group.way.there));
+        let limiting: BTreeSet<usize> = limiting.collect();
+        limiting.iter().fold(0, |sum, link| sum.saturating_add(self.specification.links[*link].rate.0))
+    }
 }
 
 /// The slowest link of a path.

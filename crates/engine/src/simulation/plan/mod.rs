@@ -157,7 +157,7 @@ fn sending(flow: &FlowSpecification, plugins: &dyn Plugins) -> Result<Sending, S
     if let Some(blueprint) = rate_based(flow)? {
         return Ok(Sending::Rate(blueprint));
     }
-    if plugin.is_none() && !Algorithm::catalogue().iter().any(|(about, _)| about.name == name) {
+    if plugin.is_none() && !Algorithm::is_known(name) {
         return Err(unknown_source(name));
     }
     plugins.algorithm(*plugin, name, parameters).map(Sending::Window)

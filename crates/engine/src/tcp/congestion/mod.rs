@@ -411,6 +411,11 @@ macro_rules! algorithms {
                 Err(format!("unknown congestion control {name:?}"))
             }
 
+            /// Whether there is an algorithm of this name.
+            pub fn is_known(name: &str) -> bool {
+                [$($name::ABOUT.name),*].contains(&name)
+            }
+
             /// All algorithms, in the order of the catalogue.
             pub fn catalogue() -> Vec<(&'static About, Vec<Description>)> {
                 vec![$((&$name::ABOUT, $module::$parameters::describe())),*]

@@ -30,7 +30,7 @@ mod ns3;
 use serde_json::Value;
 
 use crate::packet::MAXIMUM_SACK_BLOCKS;
-use crate::parameter::check_limits;
+use crate::parameter::{check_limits, read};
 use crate::time::Duration;
 use crate::units::{Bytes, Rate};
 
@@ -196,7 +196,7 @@ pub struct AlgorithmDefault {
 impl StackProfile {
     pub fn from_settings(settings: &Value) -> Result<StackProfile, String> {
         check_limits(settings, &StackProfile::describe())?;
-        let profile: StackProfile = serde_json::from_value(settings.clone()).map_err(|error| error.to_string())?;
+        let profile: StackProfile = read(settings).map_err(|error: serde_json::Error| error.to_string())?;
         if profile.recovery.uses_sack() && !profile.sack {
             return Err("recovery: must be \"tahoe\", \"reno\", \"newreno\" or \"linux_newreno\" without sack = true"
                 .to_owned());
