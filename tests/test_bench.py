@@ -232,7 +232,7 @@ def test_instructions_of_one_run(measured: Measured, tmp_path: Path, monkeypatch
         assert row["instructions"] == 5_000_000
         assert measurement["name"] == cell.name
         assert measurement["value"] == row["instructions_a_packet"] == 5_000_000 / row["data_packets"]
-        assert measurement["target"] == {"bound": "at most", "value": cell.reference}
+        assert measurement["target"] == {"bound": "at most", "value": cell.target}
 
 
 @pytest.mark.usefixtures("in_this_process")

@@ -26,8 +26,8 @@ class Cell:
     """A cell whose instructions are counted."""
 
     name: str
-    #: Instructions a packet: the target, of version 0.1.0 built by rustc 1.95, rounded up to tens.
-    reference: int
+    #: Instructions a packet, at most: what version 0.1.0 took, built by rustc 1.95, rounded up to tens, or less.
+    target: int
     specification: Specification
 
 
@@ -54,7 +54,8 @@ CELLS = [
     Cell("data centre, 9 New Reno, DropTail", 2610, _of_study("DC", "UC", "newreno", "droptail")),
     Cell("data centre, 900 New Reno, PIE", 3170, _of_study("DC", "HC", "newreno", "pie")),
     Cell("access link, 900 Compound, DropTail", 3160, _of_study("AL", "HC", "compound", "droptail")),
-    Cell("access link, 90 CUBIC, RACK, FQ-CoDel", 3780, _of_linux),
+    # Version 0.1.0 took 3780 for less than what this does now.
+    Cell("access link, 90 CUBIC, RACK, FQ-CoDel", 3600, _of_linux),
     Cell("1 Gbit/s, 90 New Reno", 2820, _gigabit({"count": 90})),
     Cell(
         # A transfer of 50 kB is 35 packets, and a handshake; the target is one and a half times the cell before.
@@ -82,11 +83,11 @@ def measure(extent: Extent, notify: Notify) -> Part:
                 "instructions": count,
                 **speed.columns(runs[cell], timings, replace(extent, instructions=False)),
                 "instructions_a_packet": each,
-                "reference": cell.reference,
-                "change_percent": 100 * (each / cell.reference - 1),
+                "reference": cell.target,
+                "change_percent": 100 * (each / cell.target - 1),
             }
         )
-        measurements.append(Measurement(cell.name, each, "a packet", Target("at most", cell.reference)))
+        measurements.append(Measurement(cell.name, each, "a packet", Target("at most", cell.target)))
     return Part(
         title="Instructions for each delivered data packet",
         method=(
