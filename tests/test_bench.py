@@ -206,7 +206,7 @@ def test_cells_of_instructions() -> None:
         axes = dict(zip(("scenario", "load", "tcp", "queue"), labels, strict=True))
         assert specification == piotrowska.specification(axes, 1)
     assert (flow_count(bulk), transfers["flows"][0]["arrivals"]["process"]) == (90, {"poisson": {"load": 0.8}})
-    assert instructions.CELLS[-1].reference == 1.5 * instructions.CELLS[-2].reference
+    assert instructions.CELLS[-1].target == 1.5 * instructions.CELLS[-2].target
     assert {stack["recovery"] for stack in linux["stacks"]} == {"rack"}
     assert linux["links"][0]["queue"]["name"] == "fq_codel"
     assert flow_count(linux) == 90
