@@ -7,7 +7,7 @@ from typing import Any
 from made.results import ROOT
 from sojourn.bench.report import SIGNS, shown
 
-#: Instructions depend on no machine's speed, so they are counted when the engine changes; seconds are of a quiet machine.
+#: Instructions depend on no machine's speed, so that they are counted when the engine changes; seconds want a quiet machine.
 FILES = [ROOT / "bench" / name for name in ("measured.json", "instructions.json")]
 
 
@@ -22,12 +22,6 @@ def machine(part: str) -> str:
     """The processor, its cores, the engine and the day of a part."""
     found = _parts()[part]["machine"]
     return f"{found['processor']}, {found['cores']} cores; {found['engine']}; {found['date'][:10]}"
-
-
-def measured(part: str, name: str) -> float:
-    """A measurement of a part."""
-    (found,) = (each["value"] for each in _parts()[part]["measurements"] if each["name"] == name)
-    return float(found)
 
 
 def targets(*names: str) -> list[list[str]]:
