@@ -223,6 +223,22 @@ def test_one_cell_states_what_it_measured() -> None:
     ]
 
 
+def test_shares_of_several_groups_stand_in_one_clause() -> None:
+    """What several groups have of all throughput is told at once, and other measures of a group after it."""
+
+    def values(_: Mapping[str, str], seed: int) -> dict[str, float]:
+        return {
+            **{"share_pct of a": 50.0, "share_pct of b": 30.0, "share_pct of c": 20.0},
+            **{"jain of a": 0.9, "jain of b": 0.9, "jain of c": 0.9, "delay_p99_s of b": 0.03 + 1e-4 * seed},
+        }
+
+    told = texts(findings.of(made({}, 3, values, ("a", "b", "c"))), Kind.STATE)
+    assert told[-1] == (
+        "Of all throughput, a has 50.0 ± 0.0 %, b has 30.0 ± 0.0 %, c has 20.0 ± 0.0 %; "
+        "the p99 one-way delay of b is 30.2 ± 0.2 ms."
+    )
+
+
 def test_no_pair_of_cells_no_finding() -> None:
     """Points of a search, no two of which differ in one axis alone, have no effect of an axis."""
     rows = made({"rate": ["1", "2"], "limit": ["3", "4"]}, 3, lambda *_: {"total_mbps": 1.0})

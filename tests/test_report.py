@@ -303,6 +303,14 @@ def test_seeds_with_a_gap(tmp_path: Path) -> None:
     assert list(found.seeds) == [1, 2, 3, 4, 5, 9]
 
 
+def test_one_run_is_counted_as_one(tmp_path: Path) -> None:
+    """A page of one run says so in the singular, above and in its provenance."""
+    cell = Cell({"case": "a"}, from_data(scenario_data(duration="4 s"), "a"))
+    with Store(tmp_path, create=True) as store:
+        run(plan(Campaign.of_cells("test", [cell], 1), Inventor()), Inventor(), store)
+    assert report.write(tmp_path).read_text(encoding="utf-8").count("1 cell, 1 run; seed 1<") == 2
+
+
 def test_report_output_file(campaign: Path, tmp_path: Path, capsys: Capture) -> None:
     """`report` writes report.html into the directory, or the file given by `--out`."""
     assert status(["report", str(campaign)]) == 0

@@ -1,4 +1,4 @@
-"""How many digits a mean has: as many as its uncertainty leaves."""
+"""Numbers in words and tables: how many digits a mean has, which is as many as its uncertainty leaves, and so many things."""
 
 from collections.abc import Callable
 
@@ -45,3 +45,8 @@ def with_interval(mean: float, low: float, high: float, show: Callable[[float], 
 def rounded(value: float, places: int) -> str:
     """A number to so many places after the point, before it if they are negative; 0 is without a sign."""
     return f"{round(value, places) + 0.0:.{max(places, 0)}f}"
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things: ``1 run``, ``1,000 runs``."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
+from sojourn.digits import counted
 from sojourn.errors import InputError
 from sojourn.runs import Cell
 from sojourn.scenario.model import Scenario
@@ -41,9 +42,8 @@ class Campaign:
         runs = self.size * seeds
         if self.size > MOST_CELLS or runs > MOST_RUNS:
             up_to = "" if self.until is None else "up to "
-            cells = "1 cell" if self.size == 1 else f"{self.size:,} cells"
-            counted = f"{cells} x {up_to}{seeds:,} seed{'s' if seeds > 1 else ''}: {runs:,} runs"
-            raise InputError(f"{self.origin}: {counted}; at most {MOST_CELLS:,} cells and {MOST_RUNS:,} runs")
+            extent = f"{counted(self.size, 'cell')} x {up_to}{counted(seeds, 'seed')}: {runs:,} runs"
+            raise InputError(f"{self.origin}: {extent}; at most {MOST_CELLS:,} cells and {MOST_RUNS:,} runs")
 
     @classmethod
     def of_matrix(cls, matrix: Matrix, seeds: int | None = None) -> Self:

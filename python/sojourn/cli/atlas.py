@@ -75,7 +75,7 @@ def command(
     judged as by 'sojourn verdicts'. The verdicts are kept in DIR/atlas.parquet. The cheapest landmark comes first, and the
     same command goes on where one was ended.
     """
-    from sojourn import api, backends
+    from sojourn import api, backends, digits
     from sojourn.atlas import folder
     from sojourn.cli import cards, show
     from sojourn.cli.terminal import notify
@@ -100,10 +100,8 @@ def command(
         raise InputError(f"--out {directory}: is a file; give a directory")
     for reason in dict.fromkeys(reason for each in planned.landmarks for reason in each.left_out):
         notify(f"left out: {reason}")
-    runs = planned.cells * planned.seeds
-    extent = (
-        f"{show.counted(len(planned.landmarks), 'landmark')}, {show.counted(planned.cells, 'cell')}, {show.counted(runs, 'run')}"
-    )
+    parts = ((len(planned.landmarks), "landmark"), (planned.cells, "cell"), (planned.cells * planned.seeds, "run"))
+    extent = ", ".join(digits.counted(*part) for part in parts)
     say(f"{extent}, about {show.duration(planned.seconds(carrier, jobs))} if none is there yet", form)
     looking = cards.Looking(click.get_current_context().obj, directory, progress)
     found = []

@@ -18,8 +18,8 @@ def command(file: Path, only: tuple[str, ...], changes: dict[str, Any], backend:
     No simulation is run: a scenario, sweep, study or suite is valid or not. Of a file with your own algorithm, the properties are
     checked that all built-in ones have. If a scenario names files with algorithms of your own, their code runs, here too.
     """
-    from sojourn import api, backends
-    from sojourn.cli.show import counted, random
+    from sojourn import api, backends, digits
+    from sojourn.cli.show import random
     from sojourn.cli.terminal import notify, planned
     from sojourn.specification import flow_count
     from sojourn.study import library
@@ -38,7 +38,7 @@ def command(file: Path, only: tuple[str, ...], changes: dict[str, Any], backend:
         campaign = api.study_campaign(study, 1, cells_of(only), changes)
         plan = planned(campaign, carrier)
         shown = [(len(plan.cells), "cell"), (len(library.published_values(study)), "value"), (len(claims), "claim")]
-        click.echo(f"study {study.name} is valid: {', '.join(counted(*each) for each in shown)}")
+        click.echo(f"study {study.name} is valid: {', '.join(digits.counted(*each) for each in shown)}")
         click.echo(random(plan))
         return
     campaign = api.campaign(file, None, cells_of(only), changes)
@@ -46,7 +46,7 @@ def command(file: Path, only: tuple[str, ...], changes: dict[str, Any], backend:
     run = plan.cells[0].run()
     nodes, links = len(run.specification["nodes"]), len(run.specification["links"])
     parts = [(nodes, "node"), (links, "one-way link"), (flow_count(run.specification), "flow")]
-    size = f"{', '.join(counted(*part) for part in parts)}, {run.simulated_seconds:g} s"
+    size = f"{', '.join(digits.counted(*part) for part in parts)}, {run.simulated_seconds:g} s"
     first = "" if len(plan.cells) == 1 else f"{len(plan.cells)} cells, the first with "
     click.echo(f'{file}: scenario "{plan.name}" is valid: {first}{size}')
     click.echo(random(plan))
@@ -56,16 +56,13 @@ def command(file: Path, only: tuple[str, ...], changes: dict[str, Any], backend:
 
 def _check_suite(file: Path) -> None:
     """Whether each question makes scenarios, and can be decided: tried with the suite's first comparator."""
-    from sojourn import api
-    from sojourn.cli.show import counted
+    from sojourn import api, digits
     from sojourn.suite import library
 
     suite = library.load(str(file))
     planned = api.plan_evaluation(suite.comparators[0], str(suite.kind), str(file))
-    runs = counted(planned.runs, "run")
-    click.echo(
-        f"suite {planned.suite.name} is valid: {counted(len(planned.asked), 'question')}, {runs} with a comparator as candidate"
-    )
+    asked, runs = digits.counted(len(planned.asked), "question"), digits.counted(planned.runs, "run")
+    click.echo(f"suite {planned.suite.name} is valid: {asked}, {runs} with a comparator as candidate")
 
 
 def _check_own(file: Path) -> None:

@@ -150,10 +150,11 @@ def command(
 
 def _extent(planned: "list[Evaluation]", carrier: "Backend", jobs: int | None, quick: bool) -> str:
     """How much there is to run, and about how long it takes."""
+    from sojourn import digits
     from sojourn.cli import show
 
     questions, runs = sum(len(each.asked) for each in planned), sum(each.runs for each in planned)
     seconds = sum(each.seconds(carrier, jobs) for each in planned)
     left = sum(len(each.left_out) for each in planned)
-    more = f"; {show.counted(left, 'question')} left out{', --full asks all' if quick else ''}" if left else ""
-    return f"{show.counted(questions, 'question')}, {show.counted(runs, 'run')}, about {show.duration(seconds)}{more}"
+    more = f"; {digits.counted(left, 'question')} left out{', --full asks all' if quick else ''}" if left else ""
+    return f"{digits.counted(questions, 'question')}, {digits.counted(runs, 'run')}, about {show.duration(seconds)}{more}"

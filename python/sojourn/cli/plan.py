@@ -43,7 +43,7 @@ def command(
 
     No simulation is run. If the scenario names files with algorithms of your own, their code runs.
     """
-    from sojourn import api, backends
+    from sojourn import api, backends, digits
     from sojourn.cli import show
     from sojourn.cli.terminal import planned
 
@@ -57,7 +57,7 @@ def command(
     say(show.random(plan), form)
     found = api.extent(plan, carrier, out, jobs)
     if out is not None:
-        say(f"{out} has the results of {found.kept} of {show.counted(len(plan), 'run')}", form)
+        say(f"{out} has the results of {found.kept} of {digits.counted(len(plan), 'run')}", form)
         if found.stale:
             say(show.stale(found.stale, plan, out, "would be made"), form)
     if found.speed is not None:

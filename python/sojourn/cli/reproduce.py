@@ -68,7 +68,7 @@ def command(
     With --draw, cells are drawn from the ranges that the study has for this, and run on each --backend; the last also runs with
     other seeds, to show what chance alone makes of the comparison.
     """
-    from sojourn import api
+    from sojourn import api, digits
     from sojourn.cli import show
     from sojourn.cli.terminal import Terminal
     from sojourn.study import library
@@ -130,7 +130,7 @@ def command(
                 if len(api.readings(store, loaded)) > 1:
                     put(show.readings(api.by_reading(loaded, store)))
             runs = reproduction.result.columns("runs", ["key"]).height
-            click.echo(f"Results of {show.counted(runs, 'run')} are in {directory}")
+            click.echo(f"Results of {digits.counted(runs, 'run')} are in {directory}")
             if not everything:
                 _show_next(reproduction, None if with_tables else click.get_current_context().obj, directory)
         # The results themselves are not held: series of many seeds are long.

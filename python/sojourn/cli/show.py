@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from rich.text import Text
 
+from sojourn import digits
 from sojourn.analysis import findings, repetition, summary
 from sojourn.analysis.result import Result
 from sojourn.backends.identity import Identity
@@ -35,13 +36,13 @@ def random(planned: Plan) -> str:
 def succeeded(outcome: CampaignOutcome, out: Path | None) -> str:
     """How many runs of a campaign with failures have results, and where they are."""
     failed = len(outcome.failures)
-    said = f"{outcome.finished} of {counted(outcome.finished + failed, 'run')} succeeded, {failed} failed"
+    said = f"{outcome.finished} of {digits.counted(outcome.finished + failed, 'run')} succeeded, {failed} failed"
     return said if out is None else f"{said}; results are in {out}, and the same command makes only failed runs again"
 
 
 def resumed(outcome: CampaignOutcome, out: Path) -> str:
     """How many runs of a campaign were in its directory already, and how many were made."""
-    total = counted(outcome.finished + len(outcome.failures), "run")
+    total = digits.counted(outcome.finished + len(outcome.failures), "run")
     made = outcome.finished - outcome.found
     return f"{outcome.found:,} of {total} found in {out}, {made:,} made"
 
@@ -62,23 +63,18 @@ def _findings(found: Result, groups: Sequence[str] | None) -> list[Table]:
     return [summary.sentences(findings.of(found))] if groups is None else []
 
 
-def counted(number: int, what: str) -> str:
-    """A number of things: ``1 run``, ``1,000 runs``."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
 def extent(planned: Plan) -> str:
     """How much there is to run, on one line."""
     until = planned.until
     several = len(planned.cells) > 1
-    seeds = f"{counted(planned.repetitions, 'seed')}{' each' if several else ''}"
+    seeds = f"{digits.counted(planned.repetitions, 'seed')}{' each' if several else ''}"
     times = ""
     if until is not None:
         each = " each" if several else ""
         seeds = f"{planned.repetitions} to {until.most_seeds} seeds{each} until ci({until.told}) < {until.bound:g}"
         times = f", or up to {until.most_seeds / planned.repetitions:.3g} times as much"
-    runs = f"{counted(len(planned), 'run')}, {planned.simulated_seconds:,.10g} simulated seconds"
-    return f"{counted(len(planned.cells), 'cell')}, {seeds}: {runs}{times}"
+    runs = f"{digits.counted(len(planned), 'run')}, {planned.simulated_seconds:,.10g} simulated seconds"
+    return f"{digits.counted(len(planned.cells), 'cell')}, {seeds}: {runs}{times}"
 
 
 def stale(made_by: Mapping[Identity, int], planned: Plan, directory: Path, made: str) -> str:
@@ -86,7 +82,7 @@ def stale(made_by: Mapping[Identity, int], planned: Plan, directory: Path, made:
     number = sum(made_by.values())
     were, are = ("was", "is") if number == 1 else ("were", "are")
     builds = " and ".join(map(str, made_by))
-    what = f"{number:,} of {counted(len(planned), 'run')} in {directory} {were} made by {builds} and {are} stale"
+    what = f"{number:,} of {digits.counted(len(planned), 'run')} in {directory} {were} made by {builds} and {are} stale"
     again = " and ".join(str(each) for each in planned.backends if each.name in {build.name for build in made_by})
     return f"{what}; {'it' if number == 1 else 'they'} {made} again by {again}"
 
@@ -182,7 +178,7 @@ def _judged(judged: Judged) -> Row:
 def verdicts_in_all(judged: Sequence[Judged], there_are: int) -> str:
     """What the claims of a paper come to, on one line for each backend."""
     if not judged:
-        return f"none of {counted(there_are, 'claim')} can be judged from these runs"
+        return f"none of {digits.counted(there_are, 'claim')} can be judged from these runs"
     parts = by_backend(judged)
     if len(parts) > 1:
         return "\n".join(f"{backend}: {verdicts_in_all(part, there_are)}" for backend, part in parts.items())

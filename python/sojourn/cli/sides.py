@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 
 from rich.text import Text
 
+from sojourn import digits
 from sojourn.analysis import repetition
 from sojourn.analysis.agreement import RELATIVE
 from sojourn.analysis.comparison import ComparedGroups, ComparedMetric
 from sojourn.analysis.difference import MOST_SEEDS, Verdict
 from sojourn.analysis.side_by_side import SideBySide, Value
-from sojourn.cli.show import counted
 from sojourn.metrics import Metric
 from sojourn.names import GROUP
 from sojourn.statistics import least_p
@@ -147,7 +147,7 @@ def _agreement(found: SideBySide, first: str, second: str) -> Table:
     ]
     for number_of, side, other in ((found.only_first, "A", "B"), (found.only_second, "B", "A")):
         if number_of:
-            notes.append(f"{counted(number_of, 'cell')} of {side} not in {other}.")
+            notes.append(f"{digits.counted(number_of, 'cell')} of {side} not in {other}.")
     return Table(
         "agreement", "Cells in which B agrees with A", columns, rows, notes, lambda row: row["axis"], ["agree", "values"]
     )

@@ -13,6 +13,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from sojourn import digits
 from sojourn.backends.backend import Backend
 from sojourn.backends.identity import Identity
 from sojourn.campaign import Campaign, CampaignOutcome, Observer, Plan, Tally, plan
@@ -164,7 +165,7 @@ class Terminal(Observer):
                 if self._out is not None and finished
                 else ""
             )
-            notify(f"{finished} of {show.counted(len(plan), 'run')} finished{where}")
+            notify(f"{finished} of {digits.counted(len(plan), 'run')} finished{where}")
             raise
 
     def ended(self, outcome: CampaignOutcome, /) -> None:

@@ -62,7 +62,7 @@ def _rows(judged: "Iterable[Judged]", everything: bool) -> "Iterator[Row]":
 
 def _in_all(judged: "Sequence[Judged]") -> str:
     """In how many cells the algorithms get along, on one line."""
-    from sojourn.cli import show
+    from sojourn import digits
     from sojourn.verdicts import Answer
 
     cells: dict[tuple[str | None, ...], list[Judged]] = {}
@@ -70,6 +70,6 @@ def _in_all(judged: "Sequence[Judged]") -> str:
         cells.setdefault(tuple(each.cell.values()), []).append(each)
     bad = sum(any(each.answer is Answer.HOLDS for each in found) for found in cells.values())
     good = sum(all(each.answer is Answer.FAILS for each in found) for found in cells.values())
-    said = f"{show.counted(len(cells), 'cell')}: {good} get along, {bad} do not"
+    said = f"{digits.counted(len(cells), 'cell')}: {good} get along, {bad} do not"
     left = len(cells) - good - bad
     return f"{said}, {left} undecided (six seeds decide what all agree on)" if left else said

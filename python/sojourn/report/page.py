@@ -15,6 +15,7 @@ from sojourn import _engine, colours
 from sojourn.analysis.result import Result
 from sojourn.analysis.summary import INTERVAL
 from sojourn.api import Reproduction
+from sojourn.digits import counted
 from sojourn.errors import check_out
 from sojourn.metrics import METRICS, Metric
 from sojourn.report import charts, facts, groups, heatmaps, overtime, overview, programs, prose, tables, vega
@@ -148,7 +149,8 @@ def _values(contents: Contents) -> Mapping[str, Any]:
         "some": _some(contents),
         "most_labels": MOST_LABELS,
         "sections": [] if study is None else prose.sections(study.origin.folder / "README.md"),
-        "seeds": _ranges(contents.seeds),
+        "cells_and_runs": f"{counted(contents.all_cells.height, 'cell')}, {counted(contents.runs, 'run')}",
+        "seeds": _seeds(contents.seeds),
     }
 
 
@@ -173,8 +175,8 @@ def _ranges(seeds: Sequence[int]) -> str:
     return ", ".join(map(str, seeds))
 
 
-def _counted(seeds: Sequence[int]) -> str:
-    return f"Seed {seeds[0]}" if len(seeds) == 1 else f"Seeds {_ranges(seeds)}"
+def _seeds(seeds: Sequence[int]) -> str:
+    return f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {_ranges(seeds)}"
 
 
 def _data(contents: Contents, drawn: Mapping[str, Sequence[Drawing]]) -> Mapping[str, Any]:
@@ -182,7 +184,7 @@ def _data(contents: Contents, drawn: Mapping[str, Sequence[Drawing]]) -> Mapping
     cells = [
         {
             "axes": cell.axes,
-            "seeds": _counted(cell.seeds),
+            "seeds": _seeds(cell.seeds).capitalize(),
             "seed": cell.seeds[0],
             "told": [_told(cell.measured[metric.name], metric) for metric in contents.measured],
         }

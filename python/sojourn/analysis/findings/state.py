@@ -75,6 +75,7 @@ class _State:
 
 def _groups(found: Result) -> list[Finding]:
     """What each group of flows got, if there are several."""
+    shares: list[str] = []
     told: list[str] = []
     stated: list[Stated] = []
     by_group = aspects.of_groups(found)
@@ -84,14 +85,13 @@ def _groups(found: Result) -> list[Finding]:
     for (group,), cell in estimates.of_cells(found.counted("groups"), ["flow_group"], names).items():
         wanted = by_group.get(str(group), ())
         means: Sequence[tuple[str, Estimate]] = [(name, mean) for name in wanted if (mean := cell.measured[name]) is not None]
-        told += [_said(Measure(METRICS[name], str(group)), mean) for name, mean in means]
-        stated += [Stated(Measure(METRICS[name], str(group)), mean, cell.seeds) for name, mean in means]
-    text = "; ".join(told)
-    return [Finding(Kind.STATE, f"{text[0].upper()}{text[1:]}.", stated=stated)] if told else []
-
-
-def _said(measure: Measure, mean: Estimate) -> str:
-    shown = words.mean(measure.metric, mean)
-    if measure.metric.name == aspects.SHARE:
-        return f"of all throughput, {measure.group} has {shown}"
-    return f"{words.called(measure)} is {shown}"
+        for name, mean in means:
+            measure = Measure(METRICS[name], str(group))
+            shown = words.mean(measure.metric, mean)
+            if name == aspects.SHARE:
+                shares.append(f"{group} has {shown}")
+            else:
+                told.append(f"{words.called(measure)} is {shown}")
+            stated.append(Stated(measure, mean, cell.seeds))
+    text = "; ".join([*([f"of all throughput, {', '.join(shares)}"] if shares else []), *told])
+    return [Finding(Kind.STATE, f"{text[0].upper()}{text[1:]}.", stated=stated)] if text else []
