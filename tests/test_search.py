@@ -1,6 +1,7 @@
 """Searches of a space of scenarios: the space, what is refused, what is found, and that it is always the same."""
 
 import math
+import random
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from sojourn import backends
 from sojourn.backends.identity import Identity
 from sojourn.backends.result import RunResult
 from sojourn.cli.commands import BAD_INPUT, status
+from sojourn.errors import InputError
 from sojourn.exploration.disagreement import METRICS, Disagreement, Pair, differences
 from sojourn.exploration.hunt import RUNGS, SEEDS, Budget
 from sojourn.exploration.proposing import Evenly, Learning, Proposer
@@ -129,6 +131,8 @@ def test_what_is_drawn_meets_the_conditions(seed: int) -> None:
 
 RATE = {"rate": SPACE["rate"]}
 
+TCPS = {"key": "flows.0.tcp", "values": ["newreno", "cubic"]}
+
 
 @pytest.mark.parametrize(
     ("data", "said"),
@@ -144,6 +148,20 @@ RATE = {"rate": SPACE["rate"]}
         (scenario({"one": RATE["rate"], "two": RATE["rate"]}), f'sets "{BOTTLENECK}.rate", as "one" does'),
         (scenario({"flows": {"key": "flows.0.count", "values": []}}), "search.space.flows.values"),
         (scenario({"it": {**SPACE["target"], "when": {"queue": "codle"}}, "queue": SPACE["queue"]}), 'did you mean "codel"'),
+        (
+            scenario({"a": {**SPACE["queue"], "when": {"b": "cubic"}}, "b": {**TCPS, "when": {"a": "codel"}}}),
+            "space.a.when: depends on itself, by b",
+        ),
+        (scenario({"a": {**SPACE["queue"], "when": {"a": "codel"}}}), "space.a.when: depends on itself"),
+        (scenario({"rate": {**RATE["rate"], "range": "1.."}}), '"1..": "" is not a quantity'),
+        (scenario({"rate": {**RATE["rate"], "range": [1, 4]}}), "[1, 4] is not a range; write its two ends"),
+        (
+            scenario({"it": {**TCPS, "values": ["cubic", "cubicc"]}}),
+            'search.space.it: flows[0].tcp: unknown congestion control "cubicc"',
+        ),
+        (scenario({"calls": {**SPACE["calls"], "range": "0 kbit/s..1 Mbit/s"}}), "search.space.calls: "),
+        (scenario({**SPACE, "target": {**SPACE["target"], "range": "-1 ms..5 ms"}}), "search.space.target: "),
+        ({key: value for key, value in scenario(RATE).items() if key != "name"}, "it.toml: name: this key is required"),
         (scenario(RATE, conditions=["rate < 1e3"]), 'no point that was tried meets "rate < 1e3"'),
         (scenario(RATE, conditions=["rate < 5e6", "rate > 6e6"]), "none of 20,000 points meets all of them"),
         (scenario(RATE, conditions=["rate <"]), "search.conditions[0]: invalid query"),
@@ -259,6 +277,49 @@ def test_a_proposer_learns_where_a_hill_is_and_chance_does_not() -> None:
         learnt = reached(Learning(space.dimensions, allows, list, seed, 8))
         assert learnt > -1e-4
         assert learnt > reached(Evenly(space.dimensions, allows, seed))
+
+
+@given(st.integers(0, 1000), st.floats(0.003, 1))
+def test_places_are_the_same_however_many_are_asked_about_at_once(seed: int, share: float) -> None:
+    """What chance draws that meets a condition, and what it draws next, is as if each five places were asked about alone."""
+    space = Space.of(scenario({name: SPACE[name] for name in ("rate", "calls")}), "here")
+    asked = list[int]()
+
+    def allows(places: Sequence[Sequence[float]]) -> list[bool]:
+        asked.append(len(places))
+        return [place[0] < share for place in places]
+
+    chance, by_five = Evenly(space.dimensions, allows, seed), random.Random(f"evenly {seed}")
+    for _ in range(2):
+        expected: list[list[float]] = []
+        while len(expected) < 5:
+            drawn = [[by_five.random() for _ in range(2)] for _ in range(5)]
+            expected += [place for place in drawn if place[0] < share]
+        assert chance.ask() == expected[:5]
+    assert len(asked) < 40
+
+
+def test_a_condition_that_nothing_meets_any_more_ends_the_search() -> None:
+    """A proposer that finds no place gives up, and a search has then tried all that it can."""
+    space = Space.of(scenario({name: SPACE[name] for name in ("rate", "calls")}), "here")
+    assert Evenly(space.dimensions, lambda places: [False] * len(places), 0).ask() == []
+    assert Learning(space.dimensions, lambda places: [False] * len(places), list, 0, 8).ask() == []
+    found = sojourn.search(scenario({"queue": SPACE["queue"]}, maximise="drop_pct", conditions=["queue = 'codel'"]))
+    assert found.points["queue"].to_list() == ["codel"]
+
+
+def test_what_only_some_points_cannot_have_is_no_mistake() -> None:
+    """Values that do not go together are points without a scenario; one that goes with no other is refused, by its name."""
+    times = {
+        f"{name}s": {"key": f"flows.0.{name}", "range": f"{low} s..{high} s"}
+        for name, low, high in (("start", 0, 2), ("stop", 1, 3))
+    }
+    space = Space.of(scenario(times), "here")
+    assert space.cell({"starts": "1 s", "stops": "2 s"})
+    with pytest.raises(InputError, match=r"point starts=2 s,stops=1 s: flows\[0\]"):
+        space.cell({"starts": "2 s", "stops": "1 s"})
+    with pytest.raises(InputError, match=r'search\.space\.queue: .*unknown key of droptail "target"'):
+        Space.of(scenario({"queue": SPACE["queue"], "target": {**SPACE["target"], "when": {}}}), "here")
 
 
 def test_a_front_is_learnt_from_end_to_end() -> None:

@@ -169,6 +169,8 @@ class Hunt:
         stale = 0
         while stale < MOST_STALE:
             points = [self.space.at(place) for place in self.proposer.ask()]
+            if not points:
+                return
             named = {self._name(point): point for point in points}
             new = [name for name in named if name not in self.trials]
             paid = self.purse.take(len(new), self.first_seeds)

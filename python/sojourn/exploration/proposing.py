@@ -4,10 +4,10 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from sojourn.exploration import gaussian
-from sojourn.exploration.space import Dimension
+from sojourn.exploration.space import TRIED, Dimension
 from sojourn.exploration.surrogate import Surrogate
 
 #: Points of a generation at least. It does not depend on how many runs are made at once, so that no search does.
@@ -27,6 +27,9 @@ DEVIATIONS, MOVED = (0.02, 0.08, 0.25), 0.5
 
 #: Weights of two aims in a generation, and what a weighed sum adds so that no aim is left out of account (Knowles 2006).
 TRADES, ADDED = 3, 0.05
+
+#: Draws of places that conditions are asked about at once, at most.
+MOST_AT_ONCE = 256
 
 #: Says which places meet the conditions of the space.
 Allows = Callable[[Sequence[Sequence[float]]], Sequence[bool]]
@@ -175,23 +178,40 @@ def _traded(values: Sequence[float], shares: Sequence[float], ends: Sequence[tup
 
 
 def _anywhere(dimensions: int, number: int, chance: random.Random, allows: Allows) -> list[list[float]]:
-    """So many places by chance that meet the conditions. The space has been checked: there are such places."""
-    found: list[list[float]] = []
-    while len(found) < number:
-        places = [[chance.random() for _ in range(dimensions)] for _ in range(LEAST_POINTS)]
-        found += [place for place, is_fine in zip(places, allows(places), strict=True) if is_fine]
-    return found[:number]
+    """So many places by chance that meet the conditions, or fewer if they are hard to find."""
+    return _meeting(number, lambda: [[chance.random() for _ in range(dimensions)] for _ in range(LEAST_POINTS)], chance, allows)
 
 
 def _hypercube(dimensions: int, number: int, chance: random.Random, allows: Allows) -> list[list[float]]:
-    """So many places of which each has a part of each dimension to itself, as far as conditions let them.
+    """So many places of which each has a part of each dimension to itself, as far as conditions let them."""
+    size = max(number, LEAST_POINTS)
 
-    The space has been checked: there are such places.
+    def drawn() -> list[list[float]]:
+        columns = [chance.sample(range(size), size) for _ in range(dimensions)]
+        return [[(column[row] + chance.random()) / size for column in columns] for row in range(size)]
+
+    return _meeting(number, drawn, chance, allows)
+
+
+def _meeting(number: int, draw: Callable[[], list[list[float]]], chance: random.Random, allows: Allows) -> list[list[float]]:
+    """So many of the places drawn that meet the conditions, or fewer if none of ``TRIED`` do any more.
+
+    Conditions are asked about more and more draws at once, since each question costs as much as hundreds of places. What is
+    found, and what chance gives next, is as if each draw had been asked about by itself.
     """
     found: list[list[float]] = []
-    while len(found) < number:
-        size = max(number, LEAST_POINTS)
-        columns = [chance.sample(range(size), size) for _ in range(dimensions)]
-        places = [[(column[row] + chance.random()) / size for column in columns] for row in range(size)]
-        found += [place for place, is_fine in zip(places, allows(places), strict=True) if is_fine]
+    tried, at_once = 0, 1
+    while len(found) < number and tried < TRIED:
+        draws, states = list[list[list[float]]](), list[tuple[Any, ...]]()
+        while len(draws) < at_once:
+            draws.append(draw())
+            states.append(chance.getstate())
+        met = iter(allows([place for places in draws for place in places]))
+        for places, state in zip(draws, states, strict=True):
+            found += [place for place in places if next(met)]
+            tried += len(places)
+            if len(found) >= number:
+                chance.setstate(state)
+                break
+        at_once = min(2 * at_once, MOST_AT_ONCE)
     return found[:number]

@@ -6,6 +6,7 @@ coordinate for each dimension, which is what optimisers and models of borders wo
 
 import math
 import random
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -33,6 +34,9 @@ LEFT_OUT = "-"
 
 #: Points that are drawn to see whether any meets all conditions, and what DuckDB may use to decide.
 TRIED, MEMORY = 20_000, "200MB"
+
+#: Points that are read as scenarios before a search begins.
+LOOKED_AT = 20
 
 
 @dataclass(frozen=True)
@@ -320,17 +324,61 @@ class Space:
         raise InputError(f"{self.origin}: {SEARCH}.conditions: none of {TRIED:,} points meets all of them")
 
     def _check_cells(self) -> None:
-        """Checks that some points are scenarios: which parameters an algorithm has only reading the scenario tells."""
-        problem: InputError | None = None
-        for point in self.drawn(20, 0):
-            try:
-                self.cell(point)
-            except InputError as error:
-                problem = problem or error
-            else:
+        """Checks that some points are scenarios, and that each choice and each end of bounds is part of one.
+
+        Which parameters an algorithm has only reading the scenario tells. A value that is wrong beside some others alone is no
+        mistake.
+        """
+        drawn = self.drawn(LOOKED_AT, 0)
+        problems: list[str] = []
+        for point in drawn:
+            if (problem := self._problem(point)) is None:
+                break
+            problems.append(problem)
+        else:
+            raise InputError(problems[0])
+        values = [(name, share) for name, entry in self.searched.space.items() for share in entry.shares]
+        points = [self._with(*value, point) for value in values for point in drawn]
+        allowed = self.allows(points)
+        for number, (name, _) in enumerate(values):
+            its = slice(number * len(drawn), (number + 1) * len(drawn))
+            self._check_value(name, [point for point, is_fine in zip(points[its], allowed[its], strict=True) if is_fine])
+
+    def _check_value(self, name: str, points: Sequence[Point]) -> None:
+        """Refuses a value of a name that is wrong in all of several points, and for the same reason."""
+        reasons = set[str]()
+        for point in points:
+            if (problem := self._problem(point, told_of_point=False)) is None:
                 return
-        if problem is not None:
-            raise problem
+            reasons.add(problem)
+            if len(reasons) > 1:
+                return
+        if len(points) > LOOKED_AT // 4:
+            (reason,) = reasons
+            label = self._label(name, points[0][name])
+            raise InputError(f"{self.origin}: {SEARCH}.space.{name}: {'' if label in reason else f'{label}: '}{reason}")
+
+    def _with(self, name: str, share: float, point: Point) -> Point:
+        """A point with another value of a name, and with the choices under which that is set."""
+        shares = self.shares(point)
+        wanted = {name: share}
+        open_names = [name]
+        while open_names:
+            for other, labels in self.searched.space[open_names.pop()].when.items():
+                entry = self.searched.space[other]
+                label = labels if isinstance(labels, str) else labels[0]
+                wanted[other] = entry.shares[[choice.label for choice in entry.choices].index(label)]
+                open_names.append(other)
+        names = [name for name, entry in self.searched.space.items() for _ in range(entry.steps or 1)]
+        return self.at([wanted.get(name, held) for name, held in zip(names, shares, strict=True)])
+
+    def _problem(self, point: Point, *, told_of_point: bool = True) -> str | None:
+        """Why a point is no scenario, if it is none."""
+        try:
+            self.cell(point)
+        except InputError as error:
+            return str(error) if told_of_point else str(error).removeprefix(f"{self._place(point)}: ")
+        return None
 
     def data(self, point: Point) -> dict[str, Any]:
         """The scenario of a point, as a file has it."""
@@ -351,9 +399,22 @@ class Space:
         """The cell of a point.
 
         Raises:
-            InputError: the values do not go together.
+            InputError: the values do not go together, or the file lacks what no point sets.
         """
-        return Cell(self.labels(point), from_data(self.data(point), self._place(point), self.folder))
+        place = self._place(point)
+        try:
+            return Cell(self.labels(point), from_data(self.data(point), place, self.folder))
+        except InputError as error:
+            said = str(error).removeprefix(f"{place}: ")
+            if self._varies(said.partition(":")[0]):
+                raise
+            raise InputError(f"{self.origin}: {said}") from None
+
+    def _varies(self, key: str) -> bool:
+        """Whether points differ in what they have at a key, or below or above it."""
+        said = re.sub(r"\[(\d+)\]", r".\1", key)
+        paths = (path.text for paths in self.searched.paths.values() for path in paths)
+        return " " in said or any(f"{path}.".startswith(f"{said}.") or f"{said}.".startswith(f"{path}.") for path in paths)
 
     def _place(self, point: Point) -> str:
         return f"{self.origin}: {SEARCH}.space: point {called(self.labels(point))}"

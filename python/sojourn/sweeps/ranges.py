@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, Self
 
+from sojourn.errors import within
 from sojourn.units import BDP, DURATION, PACKETS, RATE, SIZE, Dimension, number_and_unit
 
 Spacing = Literal["linear", "log"]
@@ -34,7 +35,8 @@ class Range:
         low, dots, high = text.partition("..")
         if not dots:
             raise ValueError(f'"{text}" is not a range; write its two ends, such as "10 ms..200 ms"')
-        (start, unit), (end, end_unit) = number_and_unit(low), number_and_unit(high)
+        with within(f'"{text}"'):
+            (start, unit), (end, end_unit) = number_and_unit(low), number_and_unit(high)
         write = _writer(text, low, high, unit, end_unit)
         if unit is not None and end_unit is not None and unit != BDP:
             factors = _dimension(text, unit).units

@@ -52,6 +52,13 @@ class Entry(Table):
     )
     entry: dict[str, Any] | None = Field(None, description="What all entries of a sequence have, such as a flow's hosts.")
 
+    @field_validator("range", mode="before")
+    @classmethod
+    def _is_text(cls, given: object) -> object:
+        if not isinstance(given, str):
+            raise ValueError(f'{given!r} is not a range; write its two ends, such as "1..20" or "10 ms..200 ms"')
+        return given
+
     @model_validator(mode="before")
     @classmethod
     def _may_be_bounds_alone(cls, given: object) -> object:
@@ -92,6 +99,13 @@ class Entry(Table):
         """The choices of an entry that has some."""
         assert self.listed is not None, "asked of an entry with bounds"
         return values.of_axis(self.listed)
+
+    @property
+    def shares(self) -> Sequence[float]:
+        """Where on the way from 0 to 1 each of its choices is, or the ends of its bounds."""
+        if self.listed is None:
+            return 0.0, 1.0
+        return [(place + 0.5) / len(self.choices) for place in range(len(self.choices))]
 
     def keys(self, name: str) -> list[str]:
         """The keys that it sets."""
@@ -146,6 +160,9 @@ class Searched(Table):
                     raise ValueError(f'{place}"{other}" has bounds; only choices can decide')
                 known = [choice.label for choice in self.space[other].choices]
                 names.check("choice", wanted, known, place=f"{place}{other}: ")
+        for name in self.space:
+            if (through := self._way_back(name)) is not None:
+                raise ValueError(f"space.{name}.when: depends on itself{f', by {through}' if through != name else ''}")
         seen: dict[str, str] = {}
         for name, paths in self.paths.items():
             for path in paths:
@@ -156,6 +173,19 @@ class Searched(Table):
         if len(asked) > 1:
             raise ValueError(f'give either "{asked[0]}" or "{asked[1]}"')
         return self
+
+    def _way_back(self, name: str) -> str | None:
+        """The first name by which an entry is only under a choice that is only under the entry; none if there is none."""
+        for first in self.space[name].when:
+            open_names, seen = [first], set[str]()
+            while open_names:
+                other = open_names.pop()
+                if other == name:
+                    return first
+                if other not in seen:
+                    seen.add(other)
+                    open_names += self.space[other].when
+        return None
 
     @cached_property
     def paths(self) -> dict[str, tuple[KeyPath, ...]]:
