@@ -188,15 +188,15 @@ ENOUGH = "80 runs"
         (scenario("buffer", "tcp"), [], "a map needs two names with a range as its axes; there is only buffer"),
         (scenario("tcp"), [], "there is none"),
         (scenario("buffer", "rate", axes=["buffer", "rat"]), [], 'range.axes: unknown name "rat", did you mean "rate"'),
-        (scenario("buffer", "rate", "tcp"), ["--axes", "buffer", "tcp"], "axes: tcp: has choices, which have no order"),
-        (scenario("buffer", "rate"), ["--axes", "rate", "rate"], "axes: must be two names"),
+        (scenario("buffer", "rate", "tcp"), ["--axes", "buffer", "tcp"], "--axes: tcp: has choices, which have no order"),
+        (scenario("buffer", "rate"), ["--axes", "rate", "rate"], "--axes: must be two names"),
         (scenario("buffer", "rate", axes=["rate"]), [], "range.axes"),
         (scenario("buffer", "rate", verdicts=["unusd"]), [], 'range.verdicts: unknown verdict "unusd", did you mean "unused"'),
-        (scenario("buffer", "rate"), ["--verdict", "unusd"], 'verdicts: unknown verdict "unusd"'),
+        (scenario("buffer", "rate"), ["--verdict", "unusd"], '--verdict: unknown verdict "unusd"'),
         (scenario("buffer", "rate", verdicts=[]), [], "range.verdicts"),
         (scenario("buffer", "rate", axis=["rate"]), [], 'range: unknown key "axis", did you mean "axes"'),
         ({**scenario("buffer", "rate"), "range": 3}, [], "range: must be a table"),
-        (scenario("buffer", "rate"), ["--budget", "79 runs"], "budget: 79 runs: too little to say anything; at least 80 whole"),
+        (scenario("buffer", "rate"), ["--budget", "79 runs"], "--budget: 79 runs: too little to say anything; at least 80 whole"),
         (scenario("buffer", "rate", "tcp", budget="80 runs"), [], "range.budget: 80 runs: too little"),
         (scenario("buffer", "rate", budget="much"), [], 'range.budget: "much" is no budget'),
         (
@@ -222,7 +222,7 @@ def test_a_verdict_that_can_be_asked_nowhere_is_said(tmp_path: Path, capsys: pyt
     file = write(tmp_path / "it.toml", {**scenario("buffer", "rate", budget=ENOUGH), "duration": "1 s"})
     assert status(["range", str(file), "--verdict", "unfair-by-rtt", "--progress", "json"]) == BAD_INPUT
     last = capsys.readouterr().err.splitlines()[-1]
-    assert "verdicts: unfair-by-rtt could be asked at none of" in last
+    assert "--verdict: unfair-by-rtt could be asked at none of" in last
 
 
 def test_no_border_is_said_with_its_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

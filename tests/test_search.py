@@ -4,7 +4,7 @@ import math
 import random
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -19,10 +19,11 @@ from own_files import needs_compiler
 from sojourn import backends
 from sojourn.backends.identity import Identity
 from sojourn.backends.result import RunResult
+from sojourn.campaign import Observer
 from sojourn.cli.commands import BAD_INPUT, status
 from sojourn.errors import InputError
 from sojourn.exploration.disagreement import METRICS, Disagreement, Pair, differences
-from sojourn.exploration.hunt import RUNGS, SEEDS, Budget
+from sojourn.exploration.hunt import RUNGS, SEEDS, Budget, Hunt
 from sojourn.exploration.proposing import Evenly, Learning, Proposer
 from sojourn.exploration.space import Space, amount_of
 from sojourn.exploration.surrogate import Surrogate
@@ -315,7 +316,7 @@ def test_what_only_some_points_cannot_have_is_no_mistake() -> None:
         for name, low, high in (("start", 0, 2), ("stop", 1, 3))
     }
     space = Space.of(scenario(times), "here")
-    assert space.cell({"starts": "1 s", "stops": "2 s"})
+    assert space.cell({"starts": "1 s", "stops": "2 s"}).axes == {"starts": "1 s", "stops": "2 s"}
     with pytest.raises(InputError, match=r"point starts=2 s,stops=1 s: flows\[0\]"):
         space.cell({"starts": "2 s", "stops": "1 s"})
     with pytest.raises(InputError, match=r'search\.space\.queue: .*unknown key of droptail "target"'):
@@ -376,12 +377,82 @@ def test_the_scenario_of_a_finding_shows_it_on_ten_other_seeds(tmp_path: Path) -
 
 
 def test_what_has_no_value_anywhere_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = write(tmp_path / "it.toml", scenario(RATE, maximise="video_mbps", budget="50 runs"))
-    assert status(["search", str(file), "--out", str(tmp_path / "out")]) == 0
-    said = capsys.readouterr().out
-    assert "points have no value" in said
-    assert "Nothing was found" in said
-    assert (tmp_path / "out" / "points.csv").exists()
+    file, out = write(tmp_path / "it.toml", scenario(RATE, maximise="video_mbps", budget="50 runs")), tmp_path / "out"
+    assert status(["search", str(file), "--out", str(out)]) == BAD_INPUT
+    said = capsys.readouterr().err.splitlines()
+    assert said[-1].startswith(f"sojourn: {file}: search.maximise: video_mbps has no value at any of the first 10 points: ")
+    assert pl.read_csv(out / "points.csv").height == 10
+    # An expression may be of something rare, and is looked for as long as was asked.
+    assert status(["search", str(file), "--maximise", "video_mbps + 0", "--budget", "50 runs"]) == 0
+    written = capsys.readouterr()
+    assert "no point has a value yet" in written.err
+    assert "30 of 30 points have no value" in written.out
+    assert "Nothing was found" in written.out
+
+
+@pytest.mark.parametrize(
+    ("options", "data", "said"),
+    [
+        (["--minimise", "drop_pct"], {}, "its question is more of sojourn_mean_s"),
+        (["--seed", "1"], {}, "its seed is 0"),
+        ([], {"search": {**DELAY["search"], "conditions": ["calls > 1e5"]}}, "its space is another"),
+        ([], {"duration": "5 s"}, "its scenario is another"),
+    ],
+)
+def test_another_search_does_not_replace_what_was_found(
+    options: list[str], data: dict[str, Any], said: str, searched: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A directory answers one question: another one is refused, and a larger budget or other words go on with it."""
+    before = {path.name: path.read_bytes() for path in searched.iterdir() if path.is_file()}
+    file = write(tmp_path / "it.toml", {**DELAY, **data})
+    for command in (["search", str(file), *options], ["range", str(file), "--axes", "rate", "limit"]):
+        assert status([*command, "--out", str(searched)]) == BAD_INPUT
+        written = capsys.readouterr().err
+        assert written.startswith(f"sojourn: --out {searched}: holds another search: its ")
+        assert written.count("\n") == 1
+        assert (said if command[0] == "search" else "its command is search") in written
+    assert {path.name: path.read_bytes() for path in searched.iterdir() if path.is_file()} == before
+    assert (
+        status(["search", str(write(file, {**DELAY, "description": "told anew"})), "--budget", "81 runs", "--out", str(searched)])
+        == 0
+    )
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a search has found."""
+    out = tmp_path_factory.mktemp("searched") / "out"
+    sojourn.search(DELAY, out=out)
+    return out
+
+
+def test_a_search_that_is_ended_keeps_its_points_and_says_its_best(tmp_path: Path) -> None:
+    class Ended(Exception):
+        pass
+
+    def end_after(runs: int) -> Callable[[Hunt], None]:
+        def end(hunt: Hunt) -> None:
+            if hunt.purse.spent > runs:
+                raise Ended
+
+        return end
+
+    said: list[str] = []
+
+    class Looking(Observer):
+        def notify(self, message: str, /) -> None:
+            said.append(message)
+
+    with pytest.raises(Ended):
+        sojourn.search(DELAY, out=tmp_path / "out", progress=end_after(30), observer=Looking())
+    points = pl.read_csv(tmp_path / "out" / "points.csv")
+    (line,) = said
+    assert line.startswith(f"{points.height} points so far, the best ")
+    assert line.endswith(f", in {tmp_path / 'out' / 'points.csv'}; the same command goes on")
+    # Ended again, and earlier: what is there stays.
+    with pytest.raises(Ended):
+        sojourn.search(DELAY, out=tmp_path / "out", progress=end_after(5), observer=Looking())
+    assert pl.read_csv(tmp_path / "out" / "points.csv").equals(points)
 
 
 def test_a_front_has_no_point_that_another_is_better_than() -> None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from sojourn import backends, names
 from sojourn import verdicts as judging
 from sojourn.api.execution import call_of
-from sojourn.api.searching import POINTS, Quiet, space_of, store_of
+from sojourn.api.searching import POINTS, Quiet, given, space_of, store_of
 from sojourn.backends.backend import Backend
 from sojourn.campaign import Cluster, Observer
 from sojourn.errors import InputError
-from sojourn.exploration import exploring, gaussian
+from sojourn.exploration import asked, exploring, gaussian
 from sojourn.exploration.exploring import Exploration
 from sojourn.exploration.hunt import Budget, Purse
 from sojourn.exploration.operating import OperatingRange
@@ -76,28 +76,30 @@ def find_range(
     space = space_of(scenario, changes)
     told = _told(scenario, space)
     wanted = verdicts or told.verdicts
-    asked = _asked(wanted, "verdicts" if verdicts else f"{space.origin}: {RANGE}.verdicts")
-    plane = Plane.of(space, axes or told.axes, "axes" if axes else None)
-    text = budget or told.budget or RANGE_BUDGET
-    place = "budget" if budget or not told.budget else f"{space.origin}: {RANGE}.budget"
+    where = "--verdict" if verdicts else f"{space.origin}: {RANGE}.verdicts"
+    definitions = _asked(wanted, where)
+    plane = Plane.of(space, axes or told.axes, "--axes" if axes else None)
+    text, place = given(budget, told.budget, RANGE_BUDGET, "--budget", f"{space.origin}: {RANGE}.budget")
     limit = Budget.of(text, place, exploring.least_runs(plane))
     chosen = (told.seed if seed is None else seed) or 0
     gaussian.check("a range")
     carrier, looking = backends.named(backend), observer or Observer()
     what = repr(str(scenario)) if isinstance(scenario, str | Path) else f"<scenario {space.name}>"
     call = call_of("find_range", what, backend, axes=axes, verdicts=verdicts, budget=budget, seed=seed, out=out)
+    question = f"{plane.x.name} and {plane.y.name}, {', '.join(wanted or ['all verdicts'])}"
+    asks = asked.of(space, "range", question, chosen, backends=carrier.identity.name)
     with ExitStack() as until_ended:
         elsewhere = None
         if cluster is not None:
             elsewhere = until_ended.enter_context(closing(Cluster(cluster, looking.notify))).execute
-        store = until_ended.enter_context(closing(store_of(out, space, [carrier], looking, call, changes)))
-        runner = Runner(space, partial(exploring.read, asked), [carrier], store, jobs, elsewhere, Quiet(looking))
+        store = until_ended.enter_context(closing(store_of(out, space, [carrier], looking, call, changes, asks)))
+        runner = Runner(space, partial(exploring.read, definitions), [carrier], store, jobs, elsewhere, Quiet(looking))
         purse = Purse(limit)
         purse.open(1.0, kept=0)
-        found = exploring.explore(plane, asked, runner, purse, chosen, progress)
+        found = exploring.explore(plane, definitions, runner, purse, chosen, progress)
     if wanted and found.never:
         problem = found.problem or "docs/verdicts.md says what it needs"
-        raise InputError(f"verdicts: {found.never[0]} could be asked at none of {len(found.tried)} points: {problem}")
+        raise InputError(f"{where}: {found.never[0]} could be asked at none of {len(found.tried)} points: {problem}")
     if out is not None:
         _write(found, Path(out))
     return found

@@ -1,7 +1,7 @@
 """Searching a space of scenarios for what is asked of it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,9 @@ from sojourn import _engine, backends
 from sojourn.api.execution import call_of
 from sojourn.backends.backend import Backend
 from sojourn.campaign import Cluster, Observer
+from sojourn.digits import counted
 from sojourn.errors import InputError
-from sojourn.exploration import finding, proposing
+from sojourn.exploration import asked, finding, proposing
 from sojourn.exploration.aim import Aim, Sought, Values, values
 from sojourn.exploration.disagreement import DISAGREEMENT, Difference, Disagreement, differences
 from sojourn.exploration.finding import Check, Finding
@@ -27,6 +28,7 @@ from sojourn.names import BACKEND
 from sojourn.runs import called
 from sojourn.statistics import Estimate, estimate
 from sojourn.store import Provenance, Store, write_whole
+from sojourn.sweeps.file import SEARCH
 
 if TYPE_CHECKING:
     from sojourn.figures import Chart
@@ -92,14 +94,15 @@ def search(
     """
     space = space_of(scenario, changes)
     told = space.searched
-    if maximise is None and minimise is None and pareto is None:
+    is_given = not (maximise is None and minimise is None and pareto is None)
+    if not is_given:
         maximise, minimise, pareto = told.maximise, told.minimise, told.pareto
-    aims = _aims(space, maximise, minimise, pareto)
+    aims = _aims(space, maximise, minimise, pareto, "--" if is_given else f"{space.origin}: {SEARCH}.")
     carriers, looking = _carriers(space, aims, backend), observer or Observer()
     is_of_two = len(carriers) > 1
     other = _checking(space, aims, carriers, check)
     unless_told, least = (BUDGET_OF_TWO, LEAST_RUNS_OF_TWO) if is_of_two else (BUDGET, LEAST_RUNS)
-    limit = Budget.of(budget or told.budget or unless_told, "budget", least)
+    limit = Budget.of(*given(budget, told.budget, unless_told, "--budget", f"{space.origin}: {SEARCH}.budget"), least)
     chosen = told.seed if seed is None else seed
     each = RUNGS[1] * len(carriers) if is_of_two else RUNGS[0]
     first = FIRST if limit.runs is None else min(FIRST, max(proposing.LEAST_POINTS, limit.runs // each // 5))
@@ -108,14 +111,17 @@ def search(
     call = call_of(
         "search", what, backend, maximise=maximise, minimise=minimise, pareto=pareto, budget=budget, seed=seed, out=out
     )
+    made_by = [carrier.identity.name for carrier in carriers]
+    question = " and ".join(_sought(aim) for aim in aims)
+    asks = asked.of(space, "search", question, chosen or 0, backends=" and ".join(made_by), proposer=proposer)
     with ExitStack() as until_ended:
         elsewhere = None
         if cluster is not None:
             elsewhere = until_ended.enter_context(closing(Cluster(cluster, looking.notify))).execute
-        store = until_ended.enter_context(closing(store_of(out, space, carriers, looking, call, changes)))
-        made_by = [carrier.identity.name for carrier in carriers]
+        store = until_ended.enter_context(closing(store_of(out, space, carriers, looking, call, changes, asks)))
         runner = Runner(space, partial(values, aims, made_by), carriers, store, jobs, elsewhere, Quiet(looking))
         hunt = Hunt(space, aims, runner, proposes, Purse(limit, len(carriers)), progress)
+        until_ended.push(partial(_keep_so_far, hunt, made_by, out, looking))
         hunt.purse.open(SEARCHING)
         if len(aims) > 1:
             hunt.try_own()
@@ -128,7 +134,7 @@ def search(
         checked = None
         if other is not None and shrunk is not None:
             place = None if out is None else Path(out) / f"checked-{other.identity.name.replace(':', '-')}"
-            kept = until_ended.enter_context(closing(store_of(place, space, [other], looking, call, changes)))
+            kept = until_ended.enter_context(closing(store_of(place, space, [other], looking, call, changes, asks)))
             checker = Runner(space, partial(values, aims, [other.identity.name]), [other], kept, jobs, None, Quiet(looking))
             checked = Check(
                 other.identity.name, _estimated(aims[0], _confirmed(checker, shrunk))[0], next(iter(checker.problems), None)
@@ -197,20 +203,57 @@ def _checking(space: Space, aims: Sequence[Sought], carriers: Sequence[Backend],
     return other
 
 
-def _aims(space: Space, maximise: str | None, minimise: str | None, pareto: Sequence[str] | None) -> Sequence[Sought]:
-    asked = [name for name, given in (("maximise", maximise), ("minimise", minimise), ("pareto", pareto)) if given is not None]
-    if len(asked) != 1:
-        wrong = f"give either {asked[0]} or {asked[1]}" if asked else "say what to look for: maximise, minimise or pareto"
+def given(option: str | None, told: str | None, otherwise: str, name: str, key: str) -> tuple[str, str]:
+    """What an option, a file, or neither says, and what errors call that."""
+    if option is not None or told is None:
+        return otherwise if option is None else option, name
+    return told, key
+
+
+def _sought(aim: Sought) -> str:
+    """What a search is for, in words."""
+    return (
+        DISAGREEMENT if isinstance(aim, Disagreement) else f"{'more' if aim.larger else 'less'} of {' '.join(aim.text.split())}"
+    )
+
+
+def _keep_so_far(
+    hunt: Hunt,
+    made_by: Sequence[str],
+    out: str | Path | None,
+    observer: Observer,
+    kind: type[BaseException] | None,
+    error: BaseException | None,
+    _: object,
+) -> None:
+    """Of a search that ends before its time, writes the points and says which is the best so far."""
+    if kind is None or out is None or not hunt.trials:
+        return
+    points = finding.table(hunt, list(hunt.trials.values()), made_by)
+    place = Path(out) / POINTS
+    with suppress(OSError):
+        # A search that goes on has the points of before again before it has others.
+        if not place.exists() or len(place.read_text(encoding="utf-8").splitlines()) <= points.height:
+            write_whole(place, lambda path: points.write_csv(path))
+    best = "" if hunt.best is None else f", the best {hunt.best.mean():.4g} at {called(hunt.space.labels(hunt.best.point))}"
+    goes_on = "" if isinstance(error, InputError) else "; the same command goes on"
+    observer.notify(f"{counted(points.height, 'point')} so far{best}, in {place}{goes_on}")
+
+
+def _aims(space: Space, maximise: str | None, minimise: str | None, pareto: Sequence[str] | None, place: str) -> Sequence[Sought]:
+    named = [name for name, given in (("maximise", maximise), ("minimise", minimise), ("pareto", pareto)) if given is not None]
+    if len(named) != 1:
+        wrong = f"give either {named[0]} or {named[1]}" if named else "say what to look for: maximise, minimise or pareto"
         raise InputError(f"{space.origin}: search: {wrong}")
     if pareto is not None:
         if len(pareto) != 2 or pareto[0] == pareto[1]:
-            raise InputError(f"{space.origin}: search.pareto: must be two metrics")
-        return [Aim.of_metric(name, place=f"{space.origin}: search.pareto", axes=space.names) for name in pareto]
+            raise InputError(f"{place}pareto: must be two metrics")
+        return [Aim.of_metric(name, place=f"{place}pareto", axes=space.names) for name in pareto]
     text = maximise if maximise is not None else minimise
     assert text is not None, "one of them was given"
     if maximise is not None and maximise.strip() == DISAGREEMENT:
         return [Disagreement()]
-    return [Aim.of(text, larger=maximise is not None, place=f"{space.origin}: search.{asked[0]}", axes=space.names)]
+    return [Aim.of(text, larger=maximise is not None, place=f"{place}{named[0]}", axes=space.names)]
 
 
 def _proposer(name: str, space: Space, aims: int, seed: int, first: int) -> Proposer:
@@ -236,11 +279,18 @@ def store_of(
     observer: Observer,
     call: str,
     changes: Mapping[str, Any] | None,
+    asks: Mapping[str, Any],
 ) -> Buffered:
-    """What keeps the runs of points, in a directory or in memory."""
+    """What keeps the runs of points, in a directory or in memory.
+
+    Raises:
+        InputError: the directory holds what was found by asking something else than ``asks``.
+    """
     if out is None:
         return Buffered(None)
+    asked.check(Path(out), asks)
     store = Store(Path(out), create=True, notify=observer.notify)
+    asked.keep(Path(out), asks)
     axes: dict[str, list[str]] = {name: [] for name in space.names}
     if len(carriers) > 1:
         axes[BACKEND] = [carrier.identity.name for carrier in carriers]
@@ -306,9 +356,7 @@ def _write(found: Finding, out: Path, first_seed: int) -> None:
     if found.shrunk is None or found.file is None:
         return
     (aim,) = found.aims
-    sought = f"{'more' if aim.larger else 'less'} of {' '.join(aim.text.split())}"
-    if isinstance(aim, Disagreement):
-        sought = f"disagreement of {' and '.join(found.backends)}"
+    sought = f"disagreement of {' and '.join(found.backends)}" if isinstance(aim, Disagreement) else _sought(aim)
     said = f"Found by a search for {sought}: {called(found.space.labels(found.shrunk.point))}"
     scenario = finding.scenario(found.space, found.shrunk.point, first_seed, said, out)
     write_whole(found.file, lambda path: path.write_text(tomli_w.dumps(scenario), encoding="utf-8"))

@@ -49,6 +49,8 @@ class _Progress:
             click.echo(as_json.dumps(line), err=True)
             return
         told = f"best so far {best:.4g} at {_at(labels)}" if best is not None else ""
+        if all(trial.mean() is None for trial in hunt.trials.values()):
+            told = "no point has a value yet"
         if told and told != self._told:
             click.echo(f"{hunt.purse.spent} runs, {told}", err=True)
         self._told = told
@@ -162,7 +164,7 @@ def _show(found: "Finding", out: Path | None, form: Form) -> None:
             say(f"On {SEEDS} other seeds: {found.confirmed.mean:.4g}, 95 % interval {low:.4g} to {high:.4g}", form)
             value, larger = found.shrunk.mean(), found.aims[0].larger
             if value is not None and (high < value if larger else low > value):
-                say("The other seeds do not bear out what the search saw; trust their interval", form)
+                say("The other seeds show less than the search saw; trust their interval", form)
         if found.checked is not None:
             say(_of_check(found.checked), form)
         if found.best.seeds < max(RUNGS) and not found.best.repeated:

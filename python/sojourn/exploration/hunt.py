@@ -14,11 +14,12 @@ from itertools import islice
 from typing import Self
 
 from sojourn.errors import InputError
-from sojourn.exploration.aim import Sought, Values
+from sojourn.exploration.aim import Aim, Sought, Values
 from sojourn.exploration.disagreement import Disagreement
 from sojourn.exploration.proposing import Proposer, Worth
 from sojourn.exploration.running import Runner
 from sojourn.exploration.space import Point, Space
+from sojourn.metrics import METRICS
 
 #: Seeds of a point: at first, if it looks best, and if it still does.
 RUNGS = (1, 3, 10)
@@ -175,6 +176,7 @@ class Hunt:
             new = [name for name in named if name not in self.trials]
             paid = self.purse.take(len(new), self.first_seeds)
             self._try({name: named[name] for name in islice(new, paid)})
+            self._check_metrics()
             self._choose([self.trials[name] for name in named if name in self.trials])
             self.progress(self)
             if paid < len(new):
@@ -215,6 +217,18 @@ class Hunt:
         found = self.runner.values(list(named.values()), self.first_seeds) if named else []
         for (name, point), values in zip(named.items(), found, strict=True):
             self.trials[name] = Trial(point, self.aims, values or [])
+
+    def _check_metrics(self) -> None:
+        """Refuses a metric that no point of the first generation has: whether runs have it seldom depends on what varies.
+
+        An expression may be of something rare, and is looked for to the end.
+        """
+        if not self.trials:
+            return
+        for number, aim in enumerate(self.aims):
+            if isinstance(aim, Aim) and aim.text in METRICS and all(trial.mean(number) is None for trial in self.trials.values()):
+                problem = next(iter(self.runner.problems), f"its definition says what it needs: {METRICS[aim.text].definition}")
+                raise InputError(f"{aim.place}: {aim.text} has no value at any of the first {len(self.trials)} points: {problem}")
 
     def _choose(self, trials: Sequence[Trial]) -> None:
         """Gives more seeds to what looks best: by one aim what is better than the best so far, by two all of the front."""

@@ -43,6 +43,8 @@ def make(directory: Path) -> None:
             return
         finally:
             unfinished.unlink(missing_ok=True)
+    except FileExistsError:
+        raise InputError(f"--out {directory}: is a file; give a directory") from None
     except OSError as error:
         raise InputError(f"--out {directory}: {error.strerror}") from None
 
