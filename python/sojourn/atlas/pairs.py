@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sojourn import catalogue, names
+from sojourn import catalogue
 from sojourn.errors import InputError
 
 #: Those that have report cards, and H-TCP, which Linux and FreeBSD have.
@@ -72,14 +72,13 @@ def named(kind: str, given: Iterable[str]) -> list[str]:
     """
     tcps, queues = everything()
     allowed = tcps if kind == "tcp" else queues
-    entries = catalogue.load().congestion_controls if kind == "tcp" else catalogue.load().queues
+    every = catalogue.load().congestion_controls if kind == "tcp" else catalogue.load().queues
+    entries = [each for each in every if each.name in allowed]
     what = "congestion control" if kind == "tcp" else "queue discipline"
     found = []
     for name in given:
         try:
-            meant = catalogue.find(what, name, entries).name
+            found.append(catalogue.find(what, name, entries).name)
         except ValueError as error:
             raise InputError(f"--{kind}: {error}") from None
-        names.check(what, [meant], allowed, InputError)
-        found.append(meant)
     return list(dict.fromkeys(found))

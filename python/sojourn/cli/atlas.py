@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sojourn import digits
 from sojourn.cli.console import Form, put, say
 from sojourn.cli.options import (
     CELLS,
@@ -75,7 +76,7 @@ def command(
     judged as by 'sojourn verdicts'. The verdicts are kept in DIR/atlas.parquet. The cheapest landmark comes first, and the
     same command goes on where one was ended.
     """
-    from sojourn import api, backends, digits
+    from sojourn import api, backends
     from sojourn.atlas import folder
     from sojourn.cli import cards, show
     from sojourn.cli.terminal import notify
@@ -166,7 +167,7 @@ def _ranges(
 
 def _stands(state: "Checks", kernel: "Backend") -> str:
     """How far a kernel has been asked."""
-    return f"{state.done} pairs are checked, {state.refused} are not for {kernel.identity.name}, {state.left} are left"
+    return f"{digits.counted(state.done, 'pair')} asked, {state.refused} not for {kernel.identity.name}, {state.left} to go"
 
 
 def _in_all(found: "pl.DataFrame") -> str:
@@ -181,7 +182,8 @@ def _in_all(found: "pl.DataFrame") -> str:
     )
     bad = states["bad"].sum()
     left = states.filter(~pl.col("bad") & pl.col("open")).height
-    return f"{states.height - bad - left} of {states.height} pairs get along, {bad} do not, {left} undecided"
+    good = states.height - bad - left
+    return f"{digits.counted(states.height, 'pair')}: {good} get along, {bad} do not, {left} undecided"
 
 
 def _verdicts(found: "Sequence[pl.DataFrame]") -> "Table":
