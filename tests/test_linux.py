@@ -1327,6 +1327,11 @@ def test_memory_needs_a_place(flags: int, blocks: int, fault: str, monkeypatch: 
             "SECCOMP userspace requested but not functional!; a container must allow filters of system calls (seccomp)",
         ),
         ("Core dump limits\nmapping failed - errno = -12\n", 1, "mapping failed - errno = -12; there is too little memory"),
+        (
+            "Out of memory: Killed process 23 (flows) total-vm:137376kB\nreboot: Power down\n",
+            0,
+            "the guest has run out of memory; fewer flows, or smaller buffers or windows, take less",
+        ),
         ("", -9, "ended by SIGKILL; there may be too little memory"),
         ("", -6, "ended by SIGABRT; there may be too little room for the guest's memory"),
         ("", 3, "exit status 3"),
@@ -1335,6 +1340,8 @@ def test_memory_needs_a_place(flags: int, blocks: int, fault: str, monkeypatch: 
 def test_failure_is_one_line(console: str, status: int, line: str, tmp_path: Path) -> None:
     """What a kernel says before it dies becomes one line, with what to do where that is known."""
     (tmp_path / "console").write_text(console)
+    # What the guest's shell says of its own process that was ended is told where nothing tells why.
+    (tmp_path / machine.NETWORK_LOG).write_text("Killed\nfailed\n" if "Killed" in console else "")
     with pytest.raises(RunFailed) as failure:
         machine._result(tmp_path, status)
     assert str(failure.value) == f"the kernel could not carry it out: {line}"

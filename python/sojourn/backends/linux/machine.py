@@ -24,6 +24,9 @@ _LEAST_PATIENCE, _PATIENCE = 300, 60
 #: Between two looks whether a run has been cancelled, in s.
 _LOOK = 0.2
 
+#: What the kernel says when it ends a process since there is no memory left (mm/oom_kill.c, __oom_kill_process).
+_EXHAUSTED = "Out of memory: Killed process"
+
 #: Where the guest's memory may be, a file that is mapped and executed from, and the least room for it in MiB: a guest that
 #: grows out of its file system dies without a word, and containers often have 64 MiB in the first of these.
 _MEMORY_FOLDERS, _LEAST_ROOM = ("/dev/shm", "/tmp"), 512
@@ -186,6 +189,8 @@ def _result(folder: Path, status: int) -> str:
     if network.split() == ["Killed", "failed"]:
         network = "the guest's own process was ended, as by a signal of a program"
     console = (folder / "console").read_text(errors="replace").strip()
+    if _EXHAUSTED in console:
+        network = "the guest has run out of memory; fewer flows, or smaller buffers or windows, take less"
     ended = f"exit status {status}" if status >= 0 else f"ended by {signal.Signals(-status).name}"
     reason = last or network or console or ended
     hint = next((f"; {hint}" for sign, hint in _HINTS.items() if sign in reason), "")
