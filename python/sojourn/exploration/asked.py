@@ -11,12 +11,20 @@ from sojourn.store import write_whole
 
 NAME = "asked.json"
 
-#: What a search may differ in that finds the same: how long it goes on, and words for people.
+#: Of the table ``search`` what only says how long to go on, or what a question has anyway.
 _BESIDES = {"budget", "maximise", "minimise", "pareto", "seed"}
 
 
 def of(space: Space, command: str, wanted: str, seed: int, **more: Any) -> dict[str, Any]:
-    """What a command asks of a space, by what people call it: what decides which points are tried, and what is looked for."""
+    """What a command asks of a space, by what people call it.
+
+    Args:
+        space: what is searched, with its scenario; the scenario's description makes no difference.
+        command: ``search`` or ``range``.
+        wanted: what is looked for, in words.
+        seed: that of the search.
+        more: what else decides which points are tried.
+    """
     return {
         "command": command,
         "question": wanted,

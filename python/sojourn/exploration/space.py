@@ -342,7 +342,8 @@ class Space:
         allowed = self.allows(points)
         for number, (name, _) in enumerate(values):
             its = slice(number * len(drawn), (number + 1) * len(drawn))
-            self._check_value(name, [point for point, is_fine in zip(points[its], allowed[its], strict=True) if is_fine])
+            with_it = zip(points[its], allowed[its], strict=True)
+            self._check_value(name, [point for point, is_fine in with_it if is_fine and name in point])
 
     def _check_value(self, name: str, points: Sequence[Point]) -> None:
         """Refuses a value of a name that is wrong in all of several points, and for the same reason."""
@@ -408,7 +409,9 @@ class Space:
             said = str(error).removeprefix(f"{place}: ")
             if self._varies(said.partition(":")[0]):
                 raise
-            raise InputError(f"{self.origin}: {said}") from None
+            of_file = InputError(f"{self.origin}: {said}")
+            of_file.output = error.output
+            raise of_file from None
 
     def _varies(self, key: str) -> bool:
         """Whether points differ in what they have at a key, or below or above it."""
