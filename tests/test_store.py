@@ -152,7 +152,7 @@ def test_foreign_directory_is_untouched(tmp_path: Path) -> None:
 def test_file_as_directory(tmp_path: Path) -> None:
     """A file, or a path below one, is refused."""
     (tmp_path / "file").write_text("precious")
-    with pytest.raises(InputError, match="File exists"):
+    with pytest.raises(InputError, match=r"file: is a file; give a directory"):
         Store(tmp_path / "file", create=True)
     with pytest.raises(InputError, match="Not a directory"):
         Store(tmp_path / "file" / "below", create=True)
