@@ -203,6 +203,8 @@ def test_a_check_stands_in_the_cell(tmp_path: Path) -> None:
         (["--landmark", "homes"], 'unknown landmark "homes", did you mean "home"?'),
         (["--tcp", "cubik"], '--tcp: unknown congestion control "cubik", did you mean "cubic"?'),
         (["--tcp", "cbr"], 'unknown congestion control "cbr"'),
+        # What sends at a rate of its own is not in the list of what is known, either.
+        (["--tcp", "none"], "dctcp, prague, vcp)"),
         (["--queue", "codle"], '--queue: unknown queue discipline "codle", did you mean "codel"?'),
         (["--beside", "bbr"], 'unknown beside "bbr"'),
         (["--tcp", "cubic", "--beside", "cubic"], "no pair is left"),

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from made import atlas
-from sojourn import api
+from sojourn import api, digits
 from sojourn.atlas import ALONE
 
 
@@ -47,7 +47,7 @@ def _resume(results: Path, check: str | None, checks: int | None, landmark: str 
     if check:
 
         def tell(each: api.PlannedLandmark, state: api.Checks) -> None:
-            print(f"{each.landmark.name}: {state.done} pairs asked, {state.left} to go", flush=True)
+            print(f"{each.landmark.name}: {digits.counted(state.done, 'pair')} asked, {state.left} to go", flush=True)
 
         api.check_atlas(api.plan_atlas(), check, out=results, most=checks, progress=tell)
     if landmark:

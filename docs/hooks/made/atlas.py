@@ -192,6 +192,16 @@ def to_check() -> int:
     return sum(len(charting.to_check(found, SEED)) for _, found in recorded().group_by("landmark", maintain_order=True))
 
 
+def unasked() -> int:
+    """How many of them it was not asked about."""
+    known = set(recorded().filter(pl.col("check").is_not_null()).select("landmark", *AXES).unique().iter_rows())
+    return sum(
+        (landmark, *pair.axes.values()) not in known
+        for (landmark,), found in recorded().group_by("landmark", maintain_order=True)
+        for pair in charting.to_check(found, SEED)
+    )
+
+
 def checks() -> list[tuple[str, int, int, int, int, int]]:
     """Of each landmark about how many pairs a kernel is to be asked and was, and how its verdicts stand to the simulator's."""
     found: list[tuple[str, int, int, int, int, int]] = []

@@ -231,13 +231,14 @@ def _keep_so_far(
         return
     points = finding.table(hunt, list(hunt.trials.values()), made_by)
     place = Path(out) / POINTS
+    best = "" if hunt.best is None else f", the best {hunt.best.mean():.4g} at {called(hunt.space.labels(hunt.best.point))}"
+    goes_on = "" if isinstance(error, InputError) else "; the same command goes on"
+    # What ended the search is told, and not that its points could not be written, either.
     with suppress(OSError):
         # A search that goes on has the points of before again before it has others.
         if not place.exists() or len(place.read_text(encoding="utf-8").splitlines()) <= points.height:
             write_whole(place, lambda path: points.write_csv(path))
-    best = "" if hunt.best is None else f", the best {hunt.best.mean():.4g} at {called(hunt.space.labels(hunt.best.point))}"
-    goes_on = "" if isinstance(error, InputError) else "; the same command goes on"
-    observer.notify(f"{counted(points.height, 'point')} so far{best}, in {place}{goes_on}")
+        observer.notify(f"{counted(points.height, 'point')} so far{best}, in {place}{goes_on}")
 
 
 def _aims(space: Space, maximise: str | None, minimise: str | None, pareto: Sequence[str] | None, place: str) -> Sequence[Sought]:
